@@ -1,0 +1,56 @@
+# Two commands matter: `make book` and `make test`. Both set everything up first.
+# PYTHON picks the interpreter (3.11 or newer); everything is installed in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PORT ?= 8000
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help book test test-newest lint format lab serve bench reproduce lock clean
+
+help:  ## Show this list
+	@echo "mlbook: learning to cluster. Commands:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(READY)  ## Build the book into _build/html and say where to open it
+	$(BIN)/python tools/build_book.py
+
+test: $(READY)  ## Run every check: lint, types, library, notebooks, pages in a browser
+	$(BIN)/python tools/run_tests.py --jobs $(JOBS)
+
+test-newest:  ## Run the library's tests on the newest numpy and scikit-learn
+	PYTHON=$(PYTHON) sh tools/venv.sh .venv-newest --newest
+	.venv-newest/bin/python -m pytest tests -m "not book" -q
+
+lint: $(READY)  ## Check style and types only
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: $(READY)  ## Rewrite code and notebooks in the project's style
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+lab: $(READY)  ## Open JupyterLab on the notebooks
+	$(BIN)/jupyter lab --notebook-dir=book
+
+serve: book  ## Build the book and serve it on http://localhost:8000 (PORT=...)
+	@echo "Open http://localhost:$(PORT) (Ctrl-C to stop)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+bench: $(READY)  ## Run the benchmarks: ratios against a bare BLAS call in the same run
+	$(BIN)/python -m benchmarks
+
+reproduce: $(READY)  ## Rerun the papers' tables and figures
+	$(BIN)/python -m mlbook.experiments run
+
+lock: $(READY)  ## Bring requirements.lock up to date with pyproject.toml
+	$(BIN)/python tools/lock.py
+
+clean:  ## Remove everything that was built, installed or cached
+	rm -rf _build .venv .venv-newest .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml tools/venv.sh
+	PYTHON=$(PYTHON) sh tools/venv.sh $(VENV)
+	@touch $@
