@@ -1,0 +1,75 @@
+"""Keep the notebooks' stored outputs honest.
+
+A stored output is either compared by nbval or not there at all: code cells tagged
+`nbval-check-output` carry a short text output, all others carry none.
+
+    python tools/notebooks.py check              say what is wrong, exit 1 if anything is
+    python tools/notebooks.py update [NAME ...]  execute, store the checked outputs, drop the rest
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import nbformat
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+TAG = "nbval-check-output"
+
+
+def problems(path: Path) -> list[str]:
+    """Return what is wrong with the stored outputs of the notebook at `path`."""
+    found = []
+    for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
+        if cell.cell_type != "code":
+            continue
+        checked = TAG in cell.metadata.get("tags", [])
+        where = f"{path.name}, cell {number} ({cell.id})"
+        if checked and not cell.outputs:
+            found.append(f"{where}: tagged {TAG} but stores no output to compare with")
+        if not checked and (cell.outputs or cell.execution_count):
+            found.append(f"{where}: stores an output that nothing checks")
+    return found
+
+
+def update(path: Path) -> None:
+    """Execute the notebook at `path`; keep the outputs of tagged cells only."""
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            if TAG not in cell.metadata.get("tags", []):
+                cell.outputs = []
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output["execution_count"] = None
+            cell.execution_count = None
+            cell.metadata.pop("execution", None)
+    notebook.metadata = {"kernelspec": notebook.metadata.kernelspec}
+    nbformat.write(notebook, path)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=["check", "update"])
+    parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
+    arguments = parser.parse_args()
+    everything = [p for p in sorted(BOOK.rglob("*.ipynb")) if ".ipynb_checkpoints" not in p.parts]
+    paths = [Path(name).resolve() for name in arguments.names] or everything
+    if arguments.action == "update":
+        for path in paths:
+            print(f"executing {path.name} ...", flush=True)
+            update(path)
+    found = [problem for path in paths for problem in problems(path)]
+    print("\n".join(found) if found else f"{len(paths)} notebooks: stored outputs are in order")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
