@@ -415,9 +415,9 @@ def _live_box(
 # Text and controls inherit the page's colours; the picture is a white card in light and dark.
 # The last rules undo the light panel that the book's theme puts under HTML outputs when dark.
 _STYLE = """
-.mlbook-explore { margin: 1rem 0; color: inherit; }
+.mlbook-explore { margin: 1rem 0; padding: 0; color: inherit; }
 .mlbook-explore-controls {
-  display: grid; grid-template-columns: auto 1fr auto; align-items: center; column-gap: 1rem;
+  display: grid; grid-template-columns: auto 1fr auto; align-items: center; gap: 4px 1rem;
 }
 .mlbook-explore-controls[hidden] { display: none; }
 .mlbook-explore-controls label { margin: 0; }
@@ -425,29 +425,67 @@ _STYLE = """
   padding: 0; text-align: right; font-variant-numeric: tabular-nums;
 }
 .mlbook-explore-controls input {
-  width: 100%; min-width: 0; height: 44px; margin: 0; cursor: pointer; accent-color: #2f7fd0;
+  width: calc(100% - 8px); min-width: 0; height: 44px; margin: 0 4px; padding: 0;
+  color: inherit; accent-color: #2f7fd0; cursor: pointer;
 }
 .mlbook-explore-controls input:focus-visible {
-  outline: 3px solid currentColor; outline-offset: -3px; border-radius: 8px;
+  outline: 2px solid currentColor; outline-offset: 2px; border-radius: 4px;
 }
 @media (max-width: 30rem) {
   .mlbook-explore-controls { grid-template-columns: 1fr auto; grid-auto-flow: dense; }
   .mlbook-explore-controls input { grid-column: 1 / -1; }
 }
 .mlbook-explore img {
-  display: block; box-sizing: border-box; max-width: 100%; height: auto; margin: 0;
-  background: #fff; border-radius: 8px;
+  display: block; box-sizing: content-box; max-width: calc(100% - 1rem); height: auto;
+  margin: 0; padding: .5rem; background: #fff; border-radius: 8px;
 }
 .mlbook-explore figcaption {
-  display: grid; margin: .5rem 0 0; color: inherit; text-align: left;
+  display: grid; margin: .5rem 0 0; padding: 0; color: inherit; text-align: left;
 }
 .mlbook-explore figcaption > span { grid-area: 1 / 1; }
 .mlbook-explore figcaption::before {
   content: attr(data-longest); grid-area: 1 / 1; visibility: hidden;
 }
+html[data-theme="dark"] .bd-content div.cell_output .text_html:has(figure.mlbook-explore) {
+  padding: 0; color: inherit; background: none;
+}
+html[data-theme="dark"] .bd-content div.cell_output .mlbook-explore img {
+  background: #fff; border-radius: 8px;
+}
 """
 
+# Every block brings the script; each run wakes the blocks still hidden, so repeats do no harm.
 _SCRIPT = """
-for (const root of document.querySelectorAll("figure.mlbook-explore:not([data-ready])")) {
+for (const controls of document.querySelectorAll(".mlbook-explore-controls[hidden]")) {
+  const root = controls.closest("figure");
+  const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+  const image = root.querySelector("img");
+  const caption = root.querySelector("[aria-live]");
+  const pictures = [image.src, ...data.pictures.map((code) => "data:image/png;base64," + code)];
+  const inputs = [...controls.querySelectorAll("input")];
+
+  for (const input of inputs) {  // the same explorer twice on one page: keep the ids apart
+    while (document.getElementById(input.id) !== input) input.id += "-again";
+    input.previousElementSibling.htmlFor = input.nextElementSibling.htmlFor = input.id;
+  }
+
+  const show = () => {
+    let position = 0;
+    inputs.forEach((input, i) => {
+      const text = data.texts[i][input.value];
+      input.setAttribute("aria-valuetext", text);
+      input.nextElementSibling.value = text;
+      position = position * data.texts[i].length + Number(input.value);
+    });
+    const [picture, alt, words] = data.states[position];
+    image.src = pictures[picture];
+    image.alt = alt;
+    if (caption.textContent !== words) caption.textContent = words;
+  };
+
+  controls.addEventListener("input", show);
+  window.addEventListener("pageshow", show);  // a browser may restore sliders after going back
+  controls.hidden = false;
+  show();
 }
 """

@@ -106,7 +106,7 @@ def test_arrow_check_sees_forbidden_imports(tmp_path):
 
 def test_plain_make_lists_every_public_command():
     shown = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in "book test lab serve bench reproduce clean help lock".split():
+    for name in ["book", "test", "lab", "serve", "bench", "reproduce", "clean", "help", "lock"]:
         assert re.search(rf"^  make {name} ", shown.stdout, re.M), f"make {name} is not listed"
 
 
@@ -124,7 +124,7 @@ def test_setup_refuses_an_unfit_python(python, tmp_path):
 
 def test_import_needs_no_book_extra():
     """The estimators import without matplotlib, IPython or dask."""
-    heavy = "matplotlib IPython ipywidgets dask".split()
+    heavy = ["matplotlib", "IPython", "ipywidgets", "dask"]
     modules = [p.stem for p in PACKAGE.glob("[!_]*.py") if p.stem not in {"explore", "plots"}]
     code = ";".join(f"import mlbook.{m}" for m in modules)
     code += f";import sys; print([m for m in {heavy} if m in sys.modules])"

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER = "# Exact versions for every platform. Made by `make lock` from pyproject.toml; do not edit.\n"
+HEADER = "# Exact versions for every platform. Made by `make lock`; do not edit.\n"
 
 
 def main() -> None:

@@ -19,6 +19,11 @@ BOOK = Path(__file__).resolve().parent.parent / "book"
 TAG = "nbval-check-output"
 
 
+def chapters() -> list[Path]:
+    """Return every notebook of the book."""
+    return [p for p in sorted(BOOK.rglob("*.ipynb")) if ".ipynb_checkpoints" not in p.parts]
+
+
 def problems(path: Path) -> list[str]:
     """Return what is wrong with the stored outputs of the notebook at `path`."""
     found = []
@@ -60,8 +65,7 @@ def main() -> int:
     parser.add_argument("action", choices=["check", "update"])
     parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
     arguments = parser.parse_args()
-    everything = [p for p in sorted(BOOK.rglob("*.ipynb")) if ".ipynb_checkpoints" not in p.parts]
-    paths = [Path(name).resolve() for name in arguments.names] or everything
+    paths = [Path(name).resolve() for name in arguments.names] or chapters()
     if arguments.action == "update":
         for path in paths:
             print(f"executing {path.name} ...", flush=True)

@@ -1,4 +1,4 @@
-"""What the book's build needs beyond _config.yml: four small jobs, in the order of `setup`."""
+"""What the book's build needs beyond _config.yml: a few small jobs, in the order of `setup`."""
 
 from __future__ import annotations
 
@@ -73,9 +73,19 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     shutil.copy(source / "tex-chtml.js", target)
 
 
+def drop_font_preloads(app: Sphinx, error: Exception | None) -> None:
+    """Remove the theme's hints to load fonts early: from file:// each is an error in the console."""
+    if error or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text()
+        page.write_text(re.sub(r'<link rel="preload" as="(font|script)"[^>]*>\s*', "", text))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the jobs; kernels started from here on draw static explorers."""
     os.environ["MLBOOK_STATIC"] = "1"
     app.connect("config-inited", add_repository, priority=100)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", drop_font_preloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

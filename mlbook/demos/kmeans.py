@@ -1,0 +1,281 @@
+"""Figures of the chapter on k-means as trace maximization."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.cluster import KMeans
+
+from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound, spectral_embedding
+from mlbook.partitions import equivalence_matrix, f_measure, partition_loss, rand_loss
+from mlbook.plots import COLORS, INK, MARKERS, scatter, show_matrix, subplots
+
+__all__ = [
+    "all_partitions",
+    "best_segmentation",
+    "bound_over_k",
+    "compare_roundings",
+    "free_and_contiguous",
+    "gaussians",
+    "partition_pictures",
+    "separation_and_noise",
+    "six_mistakes",
+    "steps",
+    "stripes",
+    "swallowed_cluster",
+    "two_metrics",
+]
+
+
+def stripes(n_per_stripe: int = 60, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two long parallel clouds: the second feature tells them apart, the first is noise.
+
+    Examples
+    --------
+    >>> X, y = stripes(5)
+    >>> X.shape, y.tolist()
+    ((10, 2), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    """
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], n_per_stripe)
+    X = rng.normal(size=(2 * n_per_stripe, 2)) * [4, 0.5]
+    X[:, 1] += 3 * y
+    return X, y
+
+
+def gaussians(
+    k: int, *, separation: float, noise: float, n_per_cluster: int = 40, d: int = 20, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw k round Gaussian clouds in d >= k features, cloud c around `separation` on axis c.
+
+    Examples
+    --------
+    >>> X, y = gaussians(3, separation=5, noise=1, n_per_cluster=10)
+    >>> X.shape, np.bincount(y).tolist()
+    ((30, 20), [10, 10, 10])
+    """
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(k), n_per_cluster)
+    X = noise * rng.normal(size=(k * n_per_cluster, d))
+    X[np.arange(len(y)), y] += separation
+    return X, y
+
+
+def two_metrics() -> Figure:
+    """Draw the same points clustered by k-means under two metrics."""
+    X, y = stripes()
+    figure, axes = subplots(1, 2, height=2.9)
+    for ax, M, name in zip(
+        axes[0], [np.eye(2), np.diag([0.02, 1])], ["as given", "M = diag(0.02, 1)"], strict=True
+    ):
+        found = KMeans(2, n_init=10, random_state=0).fit_predict(X @ np.sqrt(M))
+        scatter(ax, X, found)
+        ax.set(title=f"{name}: Δ = {partition_loss(y, found):.2f}")
+        ax.set(xlabel="feature 1", ylabel="feature 2")
+    return figure
+
+
+def partition_pictures(labels: np.ndarray) -> Figure:
+    """Draw a partition matrix in the given order of the points and in the order of clusters."""
+    order = np.argsort(labels, kind="stable")
+    C = equivalence_matrix(labels)
+    figure, axes = subplots(1, 2, height=3.3)
+    for ax, ranking, name in zip(
+        axes[0], [np.arange(len(labels)), order], ["in the given order", "sorted"], strict=True
+    ):
+        show_matrix(ax, C[np.ix_(ranking, ranking)])
+        ax.set(title=f"C, points {name}")
+    return figure
+
+
+def compare_roundings(noises: list[float], n_seeds: int) -> list[tuple[str, ...]]:
+    """Compare one and ten starts of k-means with two ways of rounding the relaxation.
+
+    Returns one row per noise level and method: the mean over `n_seeds` data sets of Δ to the
+    truth and of the distortion divided by that of the truth.
+    """
+    k = 5
+    once, often = (KMeans(k, init="random", n_init=n, random_state=0) for n in (1, 10))
+    methods: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "k-means, 1 start": once.fit_predict,
+        "k-means, 10 starts": often.fit_predict,
+        "rows of U": lambda X: often.fit_predict(spectral_embedding(X, k)),
+        "SpectralKMeans": SpectralKMeans(k, random_state=0).fit_predict,
+    }
+    rows: list[tuple[str, ...]] = []
+    for noise in noises:
+        data = [gaussians(k, separation=6, noise=noise, seed=seed) for seed in range(n_seeds)]
+        for name, method in methods.items():
+            found = [(X, y, method(X)) for X, y in data]
+            loss = np.mean([partition_loss(y, labels) for _, y, labels in found])
+            ratio = np.mean([distortion(X, labels) / distortion(X, y) for X, y, labels in found])
+            rows.append((f"{noise:g}", name, f"{loss:.2f}", f"{ratio:.3f}"))
+    return rows
+
+
+def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
+    """Draw k-means on three clouds beside the bound that certifies it."""
+    X, y = gaussians(3, separation=separation, noise=noise)
+    model = KMeans(3, n_init=5, random_state=0).fit(X)
+    bound, truth = spectral_bound(X, 3), distortion(X, y)
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    scatter(left, X, model.labels_, model.cluster_centers_)
+    left.set(title="k-means, first 2 of 20 features", xlim=(-5, 13), ylim=(-5, 13))
+    names = ["lower\nbound", "k-means", "true\nclusters"]
+    heights = np.array([bound, model.inertia_, truth]) / truth
+    right.bar(names, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
+    right.set(title="distortion / that of the truth", ylim=(0, 1.15))
+    gap = 1 - bound / model.inertia_
+    return figure, (
+        f"separation {separation:g}, noise {noise:g}: k-means found a distortion of "
+        f"{model.inertia_:.0f}; no partition is below {bound:.0f}, so it is within {gap:.1%} of "
+        f"optimal. Δ to the true clusters: {partition_loss(y, model.labels_):.2f}."
+    )
+
+
+def swallowed_cluster(sizes: tuple[int, int, int], share: float) -> tuple[Figure, str]:
+    """Draw the losses as the first cluster is swallowed, point by point, by the second."""
+    truth = np.repeat([0, 1, 2], sizes)
+    shares = np.linspace(0, 1, 21)
+    losses = np.array([_swallow(truth, s)[1:] for s in shares])
+    found, delta, rand = _swallow(truth, share)
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    for c in range(3):
+        row = np.bincount(found[truth == c], minlength=3) / len(truth)
+        left.barh([c] * 3, row, left=np.cumsum(row) - row, color=COLORS[:3], edgecolor="white")
+        left.text(0.02 + row.sum(), c, f"{sizes[c]} points", va="center")
+    left.set(title="true clusters, coloured as found", xlabel="share of all points", xlim=(0, 1.2))
+    left.set(yticks=range(3), yticklabels=["1", "2", "3"])
+    for loss, marker, name in zip(losses.T, MARKERS, ["Δ", "Rand loss"], strict=False):
+        right.plot(shares, loss, marker=marker, markevery=5, label=name)
+    right.axvline(share, color=INK, linewidth=1, linestyle=":")
+    right.set(xlabel="share of cluster 1 lost", ylim=(-0.05, 2.1), title="two losses")
+    right.legend(loc="upper left", frameon=False)
+    return figure, (
+        f"sizes {':'.join(map(str, sizes))}, {share:.0%} of cluster 1 lost: Δ = {delta:.3f}, "
+        f"Rand loss = {rand:.3f}, F-measure = {f_measure(truth, found):.3f}."
+    )
+
+
+def _swallow(truth: np.ndarray, share: float) -> tuple[np.ndarray, float, float]:
+    """Give the first `share` of cluster 0 to cluster 1; return the labels, Δ and the Rand loss."""
+    found = truth.copy()
+    found[: round(share * np.sum(truth == 0))] = 1
+    return found, partition_loss(truth, found), rand_loss(truth, found)
+
+
+def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
+    """Draw distortion and lower bound over the number of clusters; the data has five."""
+    counts, found, bounds = _curves(d)
+    figure, axes = subplots(1, 1, height=3)
+    ax = axes[0, 0]
+    ax.plot(counts, found, marker=MARKERS[0], label="k-means")
+    ax.plot(counts, bounds, marker=MARKERS[1], linestyle="--", label="lower bound")
+    ax.fill_between(counts, bounds, found, alpha=0.15, linewidth=0)
+    ax.axvline(k, color=INK, linewidth=1, linestyle=":")
+    ax.set(xlabel="number of clusters k", ylabel="distortion", ylim=(0, None), xticks=counts)
+    ax.legend(frameon=False)
+    here, below = found[k - 1], bounds[k - 1]
+    return figure, (
+        f"k = {k}, {d} features: distortion {here:.0f}, bound {below:.0f}; "
+        f"at most {1 - below / here:.1%} of the distortion could still be removed."
+    )
+
+
+@cache
+def _curves(d: int) -> tuple[list[int], list[float], list[float]]:
+    """Numbers of clusters, distortions found by k-means, and bounds, for five clouds in R^d."""
+    X, _ = gaussians(5, separation=6, noise=1, n_per_cluster=100, d=d)
+    counts = list(range(1, 11))
+    found = [KMeans(c, n_init=3, random_state=0).fit(X).inertia_ for c in counts]
+    return counts, found, [spectral_bound(X, c) for c in counts]
+
+
+def steps(*, seed: int = 1) -> np.ndarray:
+    """Return a short noisy series of three steps whose first and last level are the same.
+
+    Examples
+    --------
+    >>> steps().shape
+    (24, 1)
+    """
+    rng = np.random.default_rng(seed)
+    return np.repeat([0.0, 3.0, 0.0], 8)[:, None] + rng.normal(scale=0.5, size=(24, 1))
+
+
+def best_segmentation(X: np.ndarray, k: int) -> np.ndarray:
+    """Labels of the best partition into k contiguous segments, by trying all of them.
+
+    Examples
+    --------
+    >>> best_segmentation(np.array([[0.0], [0.1], [5.0]]), 2).tolist()
+    [0, 0, 1]
+    """
+    positions = np.arange(len(X))
+    candidates = (
+        np.searchsorted(cuts, positions, side="right")
+        for cuts in combinations(range(1, len(X)), k - 1)
+    )
+    return min(candidates, key=lambda labels: distortion(X, labels))
+
+
+def free_and_contiguous(k: int = 3) -> Figure:
+    """Draw the best free and the best contiguous partition of a series.
+
+    On a line every optimal free cluster is an interval, so that the free optimum is a best
+    segmentation of the sorted values.
+    """
+    X = steps()
+    order = np.argsort(X[:, 0])
+    free = np.empty(len(X), dtype=int)
+    free[order] = best_segmentation(X[order], k)
+    contiguous = best_segmentation(X, k)
+    figure, axes = subplots(1, 2, height=2.9)
+    time = np.arange(len(X))
+    for ax, labels, name in zip(axes[0], [free, contiguous], ["free", "contiguous"], strict=True):
+        scatter(ax, np.column_stack([time, X]), labels)
+        ax.set(title=f"{name}: distortion {distortion(X, labels):.2f}", xlabel="time")
+    return figure
+
+
+def six_mistakes() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Give a segmentation of 120 points and six ways to get it wrong.
+
+    Examples
+    --------
+    >>> truth, mistakes = six_mistakes()
+    >>> np.bincount(truth).tolist(), len(mistakes)
+    ([10, 50, 60], 6)
+    """
+
+    def segments(*starts: int) -> np.ndarray:
+        return np.searchsorted(starts, np.arange(120), side="right")
+
+    return segments(10, 60), {
+        "small segment lost": segments(60),
+        "large segment lost": segments(10),
+        "small segment halved": segments(5, 10, 60),
+        "large segment halved": segments(10, 60, 90),
+        "frontier moved by 5, small segment": segments(15, 60),
+        "frontier moved by 5, large segments": segments(10, 65),
+    }
+
+
+def all_partitions(n: int) -> Iterator[tuple[int, ...]]:
+    """Yield the labels of every partition of n points, each partition once.
+
+    Examples
+    --------
+    >>> list(all_partitions(2))
+    [(0, 0), (0, 1)]
+    """
+    if n == 1:
+        yield (0,)
+    else:
+        for head in all_partitions(n - 1):
+            for label in range(max(head) + 2):
+                yield (*head, label)
