@@ -1,0 +1,104 @@
+"""The few input checks that scikit-learn does not have."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from sklearn.utils import check_array
+
+
+def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """Return `n_clusters` as an int, refusing what no partition of the samples can have.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Requested number of clusters.
+    n_samples : int
+        Number of points to be partitioned.
+
+    Returns
+    -------
+    int
+        The same number.
+
+    Raises
+    ------
+    ValueError
+        If `n_clusters` is not an integer between 1 and `n_samples`.
+
+    Examples
+    --------
+    >>> check_n_clusters(3, 10)
+    3
+    """
+    integral = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
+    if not integral or not 1 <= int(n_clusters) <= n_samples:
+        raise ValueError(
+            f"n_clusters must be an integer between 1 and n_samples={n_samples}; got {n_clusters!r}"
+        )
+    return int(n_clusters)
+
+
+def metric_factor(M: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    """Factor a Mahalanobis matrix as M = LLᵀ, so that d_M(x, z) = ‖Lᵀ(x − z)‖.
+
+    M is scaled to a unit diagonal before its eigenvectors are taken: features measured
+    in very different units lose no accuracy, and the numerical rank does not depend on
+    the units. M need only be symmetric positive semidefinite up to rounding; what rounding
+    left in it of the rest is dropped. O(n_features³).
+
+    Parameters
+    ----------
+    M : array-like of shape (n_features, n_features)
+        Symmetric positive semidefinite matrix.
+    n_features : int
+        Number of features of the data the metric is for.
+
+    Returns
+    -------
+    ndarray of shape (n_features, max(1, rank of M)), float64
+        L.
+
+    Raises
+    ------
+    ValueError
+        If M has another shape, holds NaN or infinity, or differs from every symmetric
+        positive semidefinite matrix by more than rounding (√eps of its largest entry).
+
+    Examples
+    --------
+    >>> L = metric_factor([[4.0, 2.0], [2.0, 1.0]], 2)
+    >>> L.shape
+    (2, 1)
+    >>> print((L @ L.T).round(12))
+    [[4. 2.]
+     [2. 1.]]
+    """
+    matrix: Any = check_array(M, dtype=[np.float64, np.float32], input_name="M")
+    if matrix.shape != (n_features, n_features):
+        raise ValueError(
+            f"M must have shape (n_features, n_features) = ({n_features}, {n_features}); "
+            f"got {matrix.shape}"
+        )
+    eps = np.finfo(matrix.dtype).eps
+    tolerance = np.sqrt(eps) * np.abs(matrix).max()
+    asymmetry = np.abs(matrix - matrix.T).max()
+    if asymmetry > tolerance:
+        raise ValueError(f"M must be symmetric; M and its transpose differ by {asymmetry:.3g}")
+
+    matrix = (matrix.astype(np.float64) + matrix.T) / 2
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0))
+    scale[scale == 0] = 1.0
+    values, vectors = eigh(matrix / scale[:, None] / scale)
+    kept = values > 10 * n_features * eps
+    kept[-1] = True
+    L = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0))
+    if np.abs(L @ L.T - matrix).max() > tolerance:
+        raise ValueError(
+            "M must be positive semidefinite; its smallest eigenvalue is "
+            f"{np.linalg.eigvalsh(matrix)[0]:.3g}"
+        )
+    return L
