@@ -103,5 +103,3 @@ def test_every_slider_moves_its_picture(browser, name):
             slider.send_keys(Keys.ARROW_RIGHT)
         assert len(pictures) > 1, "the slider moves and the picture does not"
     assert [m for m in browser.get_log("browser") if m["level"] == "SEVERE"] == []
-
-
