@@ -29,7 +29,7 @@ def load(path: Path):
 
 build_book = load(ROOT / "tools" / "build_book.py")
 notebooks = load(ROOT / "tools" / "notebooks.py")
-extension = load(ROOT / "book" / "_ext" / "mlbook_book.py")
+extension = load(ROOT / "tools" / "mlbook_book.py")
 
 
 # --- the build -----------------------------------------------------------------------------
@@ -39,11 +39,13 @@ extension = load(ROOT / "book" / "_ext" / "mlbook_book.py")
 def small_book(tmp_path):
     """A one-page project with the real configuration and a library of one constant."""
     (tmp_path / "book").mkdir()
-    for name in ("_ext", "_static", "references.bib"):
+    for name in ("_static", "references.bib"):
         source = ROOT / "book" / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tmp_path / "book" / name)
     shutil.copy(ROOT / "_config.yml", tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "mlbook_book.py", tmp_path / "tools")
     toc = {"format": "jb-book", "root": "book/page"}
     (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc))
     (tmp_path / "mlbook").mkdir()

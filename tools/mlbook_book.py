@@ -74,7 +74,7 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
 
 
 def drop_font_preloads(app: Sphinx, error: Exception | None) -> None:
-    """Remove the theme's hints to load fonts early: from file:// each is an error in the console."""
+    """Remove the theme's hints to load fonts early: from file:// each logs an error."""
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
