@@ -40,20 +40,16 @@ def problems(path: Path) -> list[str]:
 
 
 def update(path: Path) -> None:
-    """Execute the notebook at `path`; keep the outputs of tagged cells only."""
+    """Execute the notebook at `path`; keep the outputs and numbers of tagged cells only."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            if TAG not in cell.metadata.get("tags", []):
-                cell.outputs = []
-            for output in cell.outputs:
-                if "execution_count" in output:
-                    output["execution_count"] = None
-            cell.execution_count = None
             cell.metadata.pop("execution", None)
+            if TAG not in cell.metadata.get("tags", []):
+                cell.outputs, cell.execution_count = [], None
     notebook.metadata = {"kernelspec": notebook.metadata.kernelspec}
     nbformat.write(notebook, path)
 
