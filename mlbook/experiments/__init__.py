@@ -1,0 +1,160 @@
+"""The papers' tables and figures, one declared experiment each, with the paper's numbers.
+
+``python -m mlbook.experiments list | run [ID ...] [--scale full] | report``
+
+An experiment runs at three scales: "smoke" takes seconds and only shows that it works,
+"book" is for notebooks, "full" is as near to the paper as can be run. Results of full runs
+are stored in ``data/results/ID.json`` of the source tree (of the current folder where mlbook
+is installed without its sources), those of other scales only on request.
+
+A new paper is a new module with a list ``EXPERIMENTS``, named below.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mlbook.experiments import law2016
+from mlbook.experiments._experiment import Column, Experiment, compare
+from mlbook.experiments._runs import SCALES, default_folder, result_path, run_experiment
+
+__all__ = [
+    "EXPERIMENTS",
+    "SCALES",
+    "Column",
+    "Experiment",
+    "command",
+    "comparison",
+    "find",
+    "load",
+    "run",
+]
+
+EXPERIMENTS: dict[str, Experiment] = {e.id: e for e in [*law2016.EXPERIMENTS]}
+
+
+def run(
+    name: str,
+    scale: str = "smoke",
+    *,
+    results: str | Path | None = None,
+    progress: bool = False,
+) -> dict[str, Any]:
+    """Run one experiment and return its result.
+
+    An interrupted run that stores its result is resumed by calling it again.
+
+    Parameters
+    ----------
+    name : str
+        Id of the experiment.
+    scale : {"smoke", "book", "full"}, default="smoke"
+        How much of it.
+    results : str or Path, optional
+        Folder to store the result in. Default: ``data/results`` for a full run; the result
+        of any other is not stored.
+    progress : bool, default=False
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    dict
+        As stored: "summary" maps row and column to mean, sd, median and n; "units" holds the
+        numbers of every unit with its seed; "skipped" maps rows that could not be run to
+        the reason; "versions", "machine", "started" and "seconds" say how it came about.
+
+    Raises
+    ------
+    ValueError
+        If there is no such experiment or scale; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> from mlbook.experiments import run
+    >>> run("law2016-table9")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: no experiment 'law2016-table9'; there are: law2016-table1, law2016-table2, ...
+    """
+    folder = default_folder() if results is None and scale == "full" else results
+    return run_experiment(find(name), scale, None if folder is None else Path(folder), progress)
+
+
+def load(name: str, *, results: str | Path | None = None) -> dict[str, Any] | None:
+    """Return the result of the last full run, or None if there is none.
+
+    Parameters
+    ----------
+    name : str
+        Id of the experiment.
+    results : str or Path, optional
+        Folder of the results. Default: ``data/results``.
+
+    Returns
+    -------
+    dict or None
+        As `run` returns.
+
+    Examples
+    --------
+    >>> load("law2016-table1", results="no such folder") is None
+    True
+    """
+    path = result_path(Path(results or default_folder()), find(name).id, "full")
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def comparison(
+    name: str,
+    scale: str | None = None,
+    *,
+    column: str | None = None,
+    results: str | Path | None = None,
+) -> tuple[list[str], list[list[str]]]:
+    """Paper's number, ours with its spread, and a verdict, for `mlbook.plots.table`.
+
+    Parameters
+    ----------
+    name : str
+        Id of the experiment.
+    scale : {"smoke", "book", "full"}, optional
+        Run it now at this scale. Default: take the stored full run.
+    column : str, optional
+        Key of the one column to show. Default: all, one below the other.
+    results : str or Path, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header : list of str
+        Names of the columns of the table.
+    rows : list of lists of str
+        Its rows. Without a stored result the verdicts say so and how to make it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such experiment, scale or column.
+
+    Examples
+    --------
+    >>> header, rows = comparison("law2016-table1", column="delta", results="no such folder")
+    >>> header
+    ['', 'paper', 'ours', 'verdict']
+    >>> rows[0]
+    ['MLCA', '0.070', '–', 'missing: `python -m mlbook.experiments run law2016-table1`']
+    """
+    result = load(name, results=results) if scale is None else run(name, scale, results=results)
+    return compare(find(name), result, column, command(name))
+
+
+def find(name: str) -> Experiment:
+    """Return the experiment with this id."""
+    if name not in EXPERIMENTS:
+        raise ValueError(f"no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+def command(name: str) -> str:
+    """Return the command that makes and stores the full result of an experiment."""
+    return f"python -m mlbook.experiments run {name}"

@@ -1,0 +1,68 @@
+"""``python -m mlbook.experiments list | run [ID ...] [--scale SCALE] | report``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mlbook.experiments import EXPERIMENTS, SCALES, command, find, load, run
+from mlbook.experiments._experiment import Experiment, compare
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mlbook.experiments", description="The papers' tables and figures."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="list the experiments")
+    runner = commands.add_parser("run", help="run experiments, or go on with interrupted ones")
+    runner.add_argument("id", nargs="*", help="which ones (default: all)")
+    runner.add_argument("--scale", choices=SCALES, default="full", help="default: %(default)s")
+    reporter = commands.add_parser("report", help="show stored results beside the paper's")
+    for each in (runner, reporter):
+        where = "folder of the results (default: data/results, where run stores full runs only)"
+        each.add_argument("--results", type=Path, help=where)
+    options = parser.parse_args(arguments)
+
+    if options.command == "list":
+        for e in EXPERIMENTS.values():
+            print(f"{e.id:24} {e.what:8} {e.paper}, {e.title}")
+        return 0
+    if options.command == "report":
+        for e in EXPERIMENTS.values():
+            _print(e, load(e.id, results=options.results))
+        return 0
+    try:
+        chosen = [find(name) for name in options.id or EXPERIMENTS]
+    except ValueError as error:
+        parser.error(str(error))
+    for e in chosen:
+        try:
+            result = run(e.id, options.scale, results=options.results, progress=True)
+        except KeyboardInterrupt:
+            print("\nInterrupted. Stored runs go on with the same command.", file=sys.stderr)
+            return 130
+        _print(e, result)
+    return 0
+
+
+def _print(experiment: Experiment, result: dict | None) -> None:
+    """Print one result as a Markdown table under its title."""
+    print(f"\n## {experiment.id}: {experiment.paper}, {experiment.title}\n")
+    if experiment.note:
+        print(experiment.note + "\n")
+    if result is None:
+        print(f"missing; to run it: {command(experiment.id)}")
+        return
+    made = [f"mlbook {result['versions']['mlbook']}", result["started"], f"{result['seconds']} s"]
+    print(f"Data: {experiment.data}. Scale {result['scale']}; " + ", ".join(made) + ".\n")
+    header, rows = compare(experiment, result, None, command(experiment.id))
+    widths = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
+    for line in [header, ["-" * w for w in widths], *rows]:
+        padded = (cell.ljust(w) for cell, w in zip(line, widths, strict=True))
+        print(f"| {' | '.join(padded)} |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
