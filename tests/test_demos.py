@@ -131,3 +131,16 @@ def test_compare_roundings_reports_means_over_the_data_sets():
 def test_all_partitions_are_all():
     ours = list(demo.all_partitions(5))
     assert len(ours) == len(set(ours)) == 52
+
+
+# --- reproduction of Law et al. 2016 -----------------------------------------------------------
+
+
+def test_crossed_clusters_show_what_the_caption_says():
+    """Feature 2 spreads ten times as far as the others, and category 3 lies higher in feature 3."""
+    left, right = law2016.crossed_clusters().axes
+    clouds = [c.get_offsets() for c in left.collections]
+    tall, narrow = (np.ptp(np.vstack(clouds)[:, axis]) for axis in (1, 0))
+    assert tall > 3 * narrow
+    heights = [c.get_offsets()[:, 1].mean() for c in right.collections]
+    assert heights[2] > max(heights[:2]) + 3

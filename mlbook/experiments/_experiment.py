@@ -70,7 +70,7 @@ class Experiment:
     what : str, default="table"
         "table", "figure", or "variant" for what the paper does not have.
     data : str, default="same"
-        "same" data as in the paper, or a "stand-in".
+        "same" data as in the paper, a "stand-in", or what was changed.
     note : str, default=""
         What a reader of the numbers has to know: settings, subsampling, stand-ins.
     reasons : mapping, default={}

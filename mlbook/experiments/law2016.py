@@ -206,6 +206,7 @@ EXPERIMENTS = [
         paper="Law et al. 2016",
         title=f"Δ on the data of Tables 1 to 3 with {N_NOISE_FEATURES} more features, all noise",
         what="variant",
+        data="the paper's, with noise features added",
         columns=[
             Column(f"table{table}{key}", f"T{table}, {title}", tolerance=0.02)
             for table in SETTINGS
