@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 
 from mlbook import plots
 from mlbook.demos import kmeans as demo
+from mlbook.demos import law2016
 from mlbook.kmeans import distortion, spectral_bound
 from mlbook.partitions import partition_loss, rand_loss
 
