@@ -220,14 +220,14 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
         Returns
         -------
         ndarray or Dask array of shape (n, n_components)
-            X @ components_.T + intercept_: an estimate of J. The intercept changes no
+            ``X @ components_.T + intercept_``: an estimate of J. The intercept changes no
             distance, so neither k-means nor the nearest centroid; without it the spectral
             variant of `cluster` would miss the direction of the constants.
         """
         return self._project(X)
 
     def get_mahalanobis_matrix(self) -> NDArray[Any]:
-        """M = components_.T @ components_, of shape (n_features, n_features)."""
+        """M as ``components_.T @ components_``, of shape (n_features, n_features)."""
         return self.components_.T @ self.components_
 
     def cluster(

@@ -138,7 +138,7 @@ def show_matrix(ax: Axes, A: ArrayLike, *, values: bool = False) -> None:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
-    """Show rows as a table, on a page and in a notebook.
+    """Show rows as a table, on a page and in a notebook; a mean stays with its spread.
 
     Examples
     --------
@@ -148,4 +148,5 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
     | 3 | 0.5 |
     """
     lines = [header, ["---"] * len(header), *rows]
-    return Markdown("\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines))
+    text = "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+    return Markdown(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))
