@@ -37,14 +37,14 @@ lint: $(READY)  ## Check style and types only
 format: $(READY)  ## Rewrite code and notebooks in the project's style
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
-lab: $(READY)  ## Open JupyterLab on the notebooks
-	$(BIN)/jupyter lab --notebook-dir=book
+lab: $(READY)  ## Open JupyterLab on the notebooks (ARGS=--allow-root in a container)
+	$(BIN)/jupyter lab --notebook-dir=book $(ARGS)
 
 serve: book  ## Build the book and serve it on http://localhost:8000 (PORT=...)
 	@echo "Open http://localhost:$(PORT) (Ctrl-C to stop)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
-bench: $(READY)  ## Run the benchmarks: ratios against a bare BLAS call in the same run
+bench: $(READY)  ## Run the benchmarks: ratios against a bare NumPy call in the same run
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY)  ## Rerun the papers' tables and figures
@@ -54,7 +54,8 @@ lock: $(READY)  ## Bring requirements.lock up to date with pyproject.toml
 	$(BIN)/python tools/lock.py
 
 clean:  ## Remove everything that was built, installed or cached
-	rm -rf _build .venv .venv-newest .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
+	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
+	rm -rf .mypy_cache .hypothesis *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml tools/venv.sh

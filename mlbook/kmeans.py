@@ -13,7 +13,7 @@ Ding and He 2004). Like k-means itself, and unlike Eq. 8, it does not depend on 
 origin is, and its bound is never looser.
 
 Nothing here forms an n × n matrix. Rows are read in blocks, in float64, so that float32 and
-sparse data of any length need no copy.
+sparse data of any length need no copy; only `SpectralKMeans` holds all of XL, for k-means.
 """
 
 from collections.abc import Iterator
@@ -390,7 +390,7 @@ def _spectrum(X: Any, L: Floats | None, centered: bool) -> _Spectrum:
         shift = sum(block.sum(axis=0) for _, block in _blocks(X)) / n
     R: Any = np.zeros((1, centered + (d if L is None else L.shape[1])))
     squares = np.zeros(d)
-    for _, block in _blocks(X):
+    for _, block in _blocks(X, max(1024, 2 * d)):  # fewer rows would cost QR more than they are
         block -= shift
         squares += np.sum(block**2, axis=0)
         ones = np.ones((len(block), int(centered)))
@@ -416,9 +416,9 @@ def _map(X: Any, L: Floats | None) -> Any:
     return X if L is None else X @ L
 
 
-def _blocks(X: Any, least: int = 1024) -> Iterator[tuple[slice, Floats]]:
-    """Consecutive rows of X, at least `least` and 2d at a time, as fresh float64 arrays."""
-    for rows in gen_batches(X.shape[0], max(least, 2 * X.shape[1])):
+def _blocks(X: Any, size: int = 1024) -> Iterator[tuple[slice, Floats]]:
+    """Consecutive rows of X, `size` at a time, as fresh float64 arrays."""
+    for rows in gen_batches(X.shape[0], size):
         block = X[rows]
         yield rows, np.array(block.toarray() if issparse(block) else block, dtype=np.float64)
 
@@ -441,6 +441,6 @@ def _clusters(X: Any, labels: ArrayLike) -> tuple[NDArray[np.intp], Floats, Floa
     anchors = X[member].toarray() if issparse(X) else X[member]
     anchors = anchors.astype(np.float64)
     sums = np.zeros_like(anchors)
-    for rows, block in _blocks(X, least=max(1024, len(sizes))):
+    for rows, block in _blocks(X, max(1024, len(sizes))):
         sums += Y[rows].T @ (block - anchors[codes[rows]])
     return codes, sizes, anchors + sums / sizes[:, None]

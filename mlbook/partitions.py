@@ -12,10 +12,8 @@ All losses are sums over the nonzero cells of the contingency table. With n_ij p
 cluster i of one partition and j of the other, and a_i, b_j the sizes of these clusters,
 
 .. math::
-    \text{ordered pairs on which the partitions disagree} =
-        \sum_{ij} n_{ij} (a_i + b_j - 2 n_{ij}),
-    \qquad
-    \|C_a - C_b\|_F^2 = \sum_{ij} \frac{n_{ij} (a_i + b_j - 2 n_{ij})}{a_i b_j},
+    \#\{\text{ordered pairs they disagree on}\} &= \sum_{ij} n_{ij} (a_i + b_j - 2 n_{ij}), \\
+    \|C_a - C_b\|_F^2 &= \sum_{ij} \frac{n_{ij} (a_i + b_j - 2 n_{ij})}{a_i b_j},
 
 so the loss of Law 2016 and Lajugie 2014 is the Rand loss with each term divided by the
 sizes of its two clusters. No term is negative, so neither sum suffers cancellation.
@@ -87,7 +85,7 @@ def assignment_matrix(labels: ArrayLike, classes: ArrayLike | None = None) -> cs
             raise ValueError(f"labels must be among classes; got {missing[:5]} as well")
         codes, k = np.searchsorted(columns, present)[codes], len(columns)
     n = len(codes)
-    return csr_array((np.ones(n), codes, np.arange(n + 1)), shape=(n, k))
+    return csr_array((np.ones(n), codes.copy(), np.arange(n + 1)), shape=(n, k))
 
 
 def normalized_assignment(labels: ArrayLike, classes: ArrayLike | None = None) -> csr_array:
@@ -121,7 +119,7 @@ def normalized_assignment(labels: ArrayLike, classes: ArrayLike | None = None) -
      [0. 1.]]
     """
     J = assignment_matrix(labels, classes)
-    sizes = np.bincount(J.indices, minlength=J.shape[1])
+    sizes = np.bincount(J.indices)
     J.data /= np.sqrt(sizes)[J.indices]
     return J
 
@@ -200,15 +198,15 @@ def labels_from_matrix(C: ArrayLike, *, atol: float = 1e-8) -> Integers:
     if not np.isfinite(C).all():
         raise ValueError("C must be finite; got NaN or infinity")
     violations = {
-        "symmetric": np.abs(C - C.T).max(),
-        "idempotent (CC = C)": np.abs(C @ C - C).max(),
-        "non-negative": -C.min(),
-        "of row sums 1": np.abs(C.sum(axis=1) - 1).max(),
+        "be symmetric": np.abs(C - C.T).max(),
+        "be idempotent (CC = C)": np.abs(C @ C - C).max(),
+        "be non-negative": -C.min(),
+        "have row sums 1": np.abs(C.sum(axis=1) - 1).max(),
     }
     for condition, violation in violations.items():
         if violation > atol:
             raise ValueError(
-                f"C must be {condition} to be a partition matrix; it is off by {violation:.3g}"
+                f"C must {condition} to be a partition matrix; it is off by {violation:.3g}"
             )
     first_neighbour = (0.5 / len(C) < C).argmax(axis=1)  # a positive entry is at least 1/n
     return np.unique(first_neighbour, return_inverse=True)[1]

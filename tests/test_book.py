@@ -117,6 +117,20 @@ def test_launch_buttons_use_the_repositorys_own_address(remote, url, tmp_path, m
     assert extension.repository_url(tmp_path) == url
 
 
+@pytest.mark.parametrize("url", ["https://github.com/who/what", None])
+def test_buttons_are_there_exactly_if_there_is_an_address(url, monkeypatch):
+    from types import SimpleNamespace
+
+    monkeypatch.setattr(extension, "repository_url", lambda source: url)
+    made_up = {"repository_url": "https://github.com/executablebooks/jupyter-book"}
+    config = SimpleNamespace(html_theme_options={**made_up, "launch_buttons": {}})
+    extension.add_repository(SimpleNamespace(srcdir="."), config)
+    options = config.html_theme_options
+    assert options.get("repository_url") == url
+    assert bool(options.get("launch_buttons")) == bool(url)
+    assert (url or "git+ADDRESS") in config.myst_substitutions["pip_install"]
+
+
 def test_launch_buttons_on_githubs_machines(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", "who/what")
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.com")

@@ -280,3 +280,10 @@ def test_bad_labels_are_refused(bad, message):
 def test_labelings_of_different_lengths_are_refused(function):
     with pytest.raises(ValueError, match="a and b must label the same points; got 3 and 2"):
         function([0, 0, 1], [0, 1])
+
+
+def test_matrices_share_no_memory_with_the_labels():
+    labels = np.array([0, 1, 0])
+    Y = assignment_matrix(labels)
+    Y.indices[:] = 0
+    assert labels.tolist() == [0, 1, 0]

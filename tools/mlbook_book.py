@@ -55,7 +55,7 @@ def add_repository(app: Sphinx, config: Config) -> None:
             },
         }
     where = f"git+{url}" if url else "git+ADDRESS-OF-YOUR-COPY"
-    config.myst_substitutions = {"pip_install": f'`%pip install "mlbook[book] @ {where}"`'}
+    config.myst_substitutions = {"pip_install": f'`%pip install "mlbook @ {where}"`'}
 
 
 def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
@@ -73,8 +73,8 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     shutil.copy(source / "tex-chtml.js", target)
 
 
-def drop_font_preloads(app: Sphinx, error: Exception | None) -> None:
-    """Remove the theme's hints to load fonts early: from file:// each logs an error."""
+def drop_preloads(app: Sphinx, error: Exception | None) -> None:
+    """Remove the theme's hints to load files early: from file:// those for fonts log errors."""
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
@@ -87,5 +87,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     os.environ["MLBOOK_STATIC"] = "1"
     app.connect("config-inited", add_repository, priority=100)
     app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", drop_font_preloads)
+    app.connect("build-finished", drop_preloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

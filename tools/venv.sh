@@ -13,10 +13,10 @@ python=${PYTHON:-python3}
 }
 
 if command -v uv >/dev/null 2>&1; then
-    [ -x "$venv/bin/python" ] || uv venv --quiet --python "$python" "$venv"
+    [ -x "$venv/bin/python" ] || uv venv --quiet --seed --python "$python" "$venv"
     install() { uv pip install --quiet --python "$venv/bin/python" "$@"; }
 else
-    [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+    [ -x "$venv/bin/python" ] || "$python" -m venv "$venv" || { rm -rf "$venv"; exit 1; }
     install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
 fi
 

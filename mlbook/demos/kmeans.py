@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ def two_metrics() -> Figure:
     for ax, M, name in zip(
         axes[0], [np.eye(2), np.diag([0.02, 1])], ["as given", "M = diag(0.02, 1)"], strict=True
     ):
-        found = KMeans(2, n_init=10, random_state=0).fit_predict(X @ np.sqrt(M))
+        found = SpectralKMeans(2, M=M, random_state=0).fit_predict(X)
         scatter(ax, X, found)
         ax.set(title=f"{name}: Δ = {partition_loss(y, found):.2f}")
         ax.set(xlabel="feature 1", ylabel="feature 2")
@@ -91,27 +91,31 @@ def partition_pictures(labels: np.ndarray) -> Figure:
 
 
 def compare_roundings(noises: list[float], n_seeds: int) -> list[tuple[str, ...]]:
-    """Compare one and ten starts of k-means with two ways of rounding the relaxation.
+    """Compare k-means with two ways of rounding the relaxation, one start and ten starts each.
 
-    Returns one row per noise level and method: the mean over `n_seeds` data sets of Δ to the
-    truth and of the distortion divided by that of the truth.
+    Returns one row per noise level, method and number of starts: the mean over `n_seeds` data
+    sets of Δ to the truth and of the distortion divided by that of the truth.
     """
     k = 5
-    once, often = (KMeans(k, init="random", n_init=n, random_state=0) for n in (1, 10))
-    methods: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "k-means, 1 start": once.fit_predict,
-        "k-means, 10 starts": often.fit_predict,
-        "rows of U": lambda X: often.fit_predict(spectral_embedding(X, k)),
-        "SpectralKMeans": SpectralKMeans(k, random_state=0).fit_predict,
+
+    def lloyd(X: np.ndarray, starts: int) -> np.ndarray:
+        return KMeans(k, init="random", n_init=starts, random_state=0).fit_predict(X)
+
+    methods: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+        "k-means": lloyd,
+        "rows of U": lambda X, starts: lloyd(spectral_embedding(X, k), starts),
+        "SpectralKMeans": lambda X, starts: SpectralKMeans(
+            k, n_init=starts, random_state=0
+        ).fit_predict(X),
     }
     rows: list[tuple[str, ...]] = []
     for noise in noises:
         data = [gaussians(k, separation=6, noise=noise, seed=seed) for seed in range(n_seeds)]
-        for name, method in methods.items():
-            found = [(X, y, method(X)) for X, y in data]
+        for starts, (name, method) in product((1, 10), methods.items()):
+            found = [(X, y, method(X, starts)) for X, y in data]
             loss = np.mean([partition_loss(y, labels) for _, y, labels in found])
             ratio = np.mean([distortion(X, labels) / distortion(X, y) for X, y, labels in found])
-            rows.append((f"{noise:g}", name, f"{loss:.2f}", f"{ratio:.3f}"))
+            rows.append((f"{noise:g}", name, str(starts), f"{loss:.2f}", f"{ratio:.3f}"))
     return rows
 
 
@@ -123,7 +127,7 @@ def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
     scatter(left, X, model.labels_, model.cluster_centers_)
-    left.set(title="k-means, first 2 of 20 features", xlim=(-5, 13), ylim=(-5, 13))
+    left.set(title="k-means, first 2 of 20 features", xlim=(-9, 16), ylim=(-9, 16))
     names = ["lower\nbound", "k-means", "true\nclusters"]
     heights = np.array([bound, model.inertia_, truth]) / truth
     right.bar(names, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
@@ -131,8 +135,8 @@ def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
     gap = 1 - bound / model.inertia_
     return figure, (
         f"separation {separation:g}, noise {noise:g}: k-means found a distortion of "
-        f"{model.inertia_:.0f}; no partition is below {bound:.0f}, so it is within {gap:.1%} of "
-        f"optimal. Δ to the true clusters: {partition_loss(y, model.labels_):.2f}."
+        f"{model.inertia_:.0f}; no partition is below {bound:.0f}, so at most {gap:.1%} of it "
+        f"could be removed. Δ to the true clusters: {partition_loss(y, model.labels_):.2f}."
     )
 
 
@@ -146,7 +150,11 @@ def swallowed_cluster(sizes: tuple[int, int, int], share: float) -> tuple[Figure
     left, right = axes[0]
     for c in range(3):
         row = np.bincount(found[truth == c], minlength=3) / len(truth)
-        left.barh([c] * 3, row, left=np.cumsum(row) - row, color=COLORS[:3], edgecolor="white")
+        bars = left.barh(
+            [c] * 3, row, left=np.cumsum(row) - row, color=COLORS[:3], edgecolor="white"
+        )
+        for bar, hatch in zip(bars, ("", "//", ".."), strict=True):
+            bar.set_hatch(hatch)
         left.text(0.02 + row.sum(), c, f"{sizes[c]} points", va="center")
     left.set(title="true clusters, coloured as found", xlabel="share of all points", xlim=(0, 1.2))
     left.set(yticks=range(3), yticklabels=["1", "2", "3"])
@@ -238,7 +246,7 @@ def free_and_contiguous(k: int = 3) -> Figure:
     time = np.arange(len(X))
     for ax, labels, name in zip(axes[0], [free, contiguous], ["free", "contiguous"], strict=True):
         scatter(ax, np.column_stack([time, X]), labels)
-        ax.set(title=f"{name}: distortion {distortion(X, labels):.2f}", xlabel="time")
+        ax.set(title=f"{name}: distortion {distortion(X, labels):.2f}", xlabel="time", ylabel="x")
     return figure
 
 
