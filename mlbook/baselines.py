@@ -164,7 +164,8 @@ def lda(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
     """Linear discriminant analysis (Fisher 1936, Rao 1948).
 
     scikit-learn's, by singular value decomposition: at most k − 1 components for k classes,
-    along which the within-class covariance is the identity. O(nd²).
+    along which the within-class covariance is a multiple of the identity (which multiple
+    depends on scikit-learn's release). O(nd²).
 
     Examples
     --------

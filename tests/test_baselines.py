@@ -92,10 +92,10 @@ def test_lda_is_the_transform_of_scikit_learn_and_solves_its_eigenproblem():
     assert L.shape == (2, 4)
     model = LinearDiscriminantAnalysis(n_components=2).fit(X, y)
     assert_same_distances(X @ L.T, model.transform(X), atol=1e-9)
-    within = sum((y == c).sum() * np.cov(X[y == c].T, bias=True) for c in range(3)) / (len(X) - 3)
-    total = np.cov(X.T, bias=True) * len(X) / (len(X) - 3)
-    _, V = eigh(total - within, within)
-    assert_allclose(mahalanobis(L), V[:, 2:] @ V[:, 2:].T, atol=1e-9)
+    within = sum((y == c).sum() * np.cov(X[y == c].T, bias=True) for c in range(3))
+    _, V = eigh(len(X) * np.cov(X.T, bias=True) - within, within)
+    found, expected = mahalanobis(L), V[:, 2:] @ V[:, 2:].T
+    assert_allclose(found / np.trace(found), expected / np.trace(expected), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
