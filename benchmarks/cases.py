@@ -1,0 +1,212 @@
+"""What is measured: the data, the functions, what they are compared with, and the bars."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlbook.baselines import METRICS
+from mlbook.kmeans import spectral_bound
+from mlbook.mlca import MLCA
+from mlbook.partitions import normalized_assignment, partition_loss
+
+D, N = 135, 2_000_000  # the features and pixels of Law 2016, Section 5.2
+N_CLASSES = 10
+CHUNK = 100_000  # rows per call of partial_fit
+OVER_N = ((1_000, D), (10_000, D), (100_000, D), (500_000, D), (N, D))
+OVER_D = ((200_000, 32), (200_000, 64), (200_000, D), (200_000, 270))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labelled rows, and the exact W = X†J."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    W: NDArray[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of X, to which memory is compared."""
+        return self.X.nbytes
+
+
+def make_rows(n: int, d: int, condition: float = 1.0) -> Rows:
+    """Draw normal rows around class means, with a known W for any condition number.
+
+    The rows are X = ZT. Z is well conditioned and its entries are multiples of 2⁻¹². T puts
+    z_j + t z_{j+1} in place of every second column, with powers of two t from 2/condition up
+    to 1: so X is exact in double precision, and W = T⁻¹Z†J is known to the accuracy of
+    Z†J. Nothing as large as X is made beside it.
+    """
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % N_CLASSES
+    means = rng.normal(size=(N_CLASSES, d))
+    t = 2.0 ** -np.round(np.linspace(np.log2(max(condition / 2, 1)), 0, d // 2))
+    X, gram, sums = np.empty((n, d)), np.zeros((d, d)), np.zeros((N_CLASSES, d))
+    for start in range(0, n, 1000):
+        block = slice(start, min(start + 1000, n))
+        Z = np.round((rng.standard_normal((block.stop - start, d)) + means[y[block]]) * 2**12)
+        Z /= 2**12
+        gram += Z.T @ Z
+        sums += np.stack([Z[c::N_CLASSES].sum(axis=0) for c in range(N_CLASSES)])
+        if condition > 1:
+            Z[:, 1::2] = Z[:, : d - 1 : 2] + t * Z[:, 1::2]
+        X[block] = Z
+    W = np.linalg.solve(gram, sums.T / np.sqrt(np.maximum(1, np.bincount(y))))
+    if condition > 1:
+        W[1::2] /= t[:, None]
+        W[: d - 1 : 2] -= W[1::2]
+    return Rows(X, y, W)
+
+
+def make_ill_rows(n: int, d: int) -> Rows:
+    """Draw rows with a condition number of at least 1e8."""
+    return make_rows(n, d, condition=1e8)
+
+
+def make_labels(n: int, k: int) -> NDArray[np.int64]:
+    """Draw two labelings with k clusters each that agree on half of the points."""
+    labels = np.random.default_rng(0).integers(k, size=(2, n))
+    labels[1, ::2] = labels[0, ::2]
+    return labels
+
+
+def make_parts(n: int, d: int) -> tuple[MLCA, MLCA]:
+    """Fit two models, to be merged, on n rows each."""
+    rows = make_rows(2 * n, d)
+    return MLCA().fit(rows.X[:n], rows.y[:n]), MLCA().fit(rows.X[n:], rows.y[n:])
+
+
+def gram(data: Rows) -> NDArray[np.float64]:
+    """Compute XᵀX, and nothing else."""
+    return data.X.T @ data.X
+
+
+def gram_of_states(parts: tuple[MLCA, MLCA]) -> NDArray[np.float64]:
+    """Compute AᵀA for a matrix as large as the two triangles that are merged."""
+    d = parts[0].n_features_in_
+    A = np.ones((2 * d, d))
+    return A.T @ A
+
+
+def fit_in_chunks(data: Rows) -> MLCA:
+    """Fit MLCA from chunks of rows."""
+    model = MLCA()
+    for start in range(0, len(data.y), CHUNK):
+        model.partial_fit(data.X[start : start + CHUNK], data.y[start : start + CHUNK])
+    model.components_  # noqa: B018 (solved for when first used)
+    return model
+
+
+def baseline(name: str) -> Callable[[Rows], Any]:
+    """Learn a metric by a method of `mlbook.baselines`."""
+    return lambda data: METRICS[name](data.X, data.y, random_state=0)
+
+
+def metric_learn(name: str) -> Callable[[Rows], Any]:
+    """Fit a metric-learn estimator on rows and classes, with its defaults."""
+
+    def fit(data: Rows) -> Any:
+        import metric_learn as library
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return getattr(library, name)().fit(data.X, data.y)
+
+    return fit
+
+
+def relative_error(data: Rows, model: MLCA) -> float:
+    """‖Ŵ − W‖/‖W‖."""
+    return float(np.linalg.norm(model.components_.T - data.W) / np.linalg.norm(data.W))
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A function under test, a reference, and the sizes (n, d) to compare them at.
+
+    `make(n, d)` makes the data; `error(data, result)` judges the function's result.
+    """
+
+    name: str
+    subject: Callable[[Any], Any]
+    make: Callable[[int, int], Any] = make_rows
+    sizes: tuple[tuple[int, int], ...] = OVER_N
+    versus: str = "XᵀX"
+    reference: Callable[[Any], Any] = gram
+    error: Callable[[Any, Any], float] | None = None
+    quick: tuple[int, int] = (400, 12)
+
+
+def _benchmarks() -> Iterator[Benchmark]:
+    def fit(data: Rows) -> MLCA:
+        return MLCA().fit(data.X, data.y)
+
+    def lstsq(data: Rows) -> Any:
+        J = normalized_assignment(data.y).toarray()
+        return np.linalg.lstsq(data.X, J, rcond=None)
+
+    def bound(data: Rows) -> float:
+        return spectral_bound(data.X, N_CLASSES)
+
+    yield Benchmark("mlca", fit, sizes=OVER_N + OVER_D, error=relative_error)
+    yield Benchmark("mlca-ill", fit, make_ill_rows, error=relative_error)
+    yield Benchmark("mlca-chunks", fit_in_chunks, sizes=OVER_N[2:], error=relative_error)
+    yield Benchmark(
+        "mlca-merge",
+        lambda parts: parts[0].merge(parts[1]),
+        make_parts,
+        sizes=tuple((2 * d, d) for _, d in OVER_D),
+        versus="AᵀA of both triangles",
+        reference=gram_of_states,
+    )
+    yield Benchmark("lstsq", lstsq)
+    yield Benchmark("kissme", baseline("kissme"))
+    yield Benchmark("rca", metric_learn("RCA"))
+    yield Benchmark("lfda", metric_learn("LFDA"))
+    yield Benchmark("itml", baseline("itml"))
+    yield Benchmark(
+        "partition_loss",
+        lambda labels: partition_loss(*labels),
+        make_labels,
+        sizes=((100_000, 100), (1_000_000, 100), (10_000_000, 100)),
+        versus="bincount",
+        reference=lambda labels: np.bincount(labels[0]),
+    )
+    yield Benchmark("spectral_bound", bound, sizes=OVER_N[1:4])
+    yield Benchmark(
+        "spectral_bound-svd",
+        bound,
+        sizes=OVER_N[1:3],
+        versus="thin SVD",
+        reference=lambda data: np.linalg.svd(data.X, full_matrices=False),
+    )
+
+
+BENCHMARKS = {benchmark.name: benchmark for benchmark in _benchmarks()}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A promise: a number of the benchmark at one size that must not exceed a limit."""
+
+    what: str
+    benchmark: str
+    key: str
+    limit: float
+    size: tuple[int, int] = (N, D)
+
+
+BARS = (
+    Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.5),
+    Bar("time of an ill-conditioned fit / XᵀX", "mlca-ill", "ratio", 5.0),
+    Bar("error of W at condition number 1e8", "mlca-ill", "error", 1e-7),
+    Bar("extra memory of a well-conditioned fit / X", "mlca", "memory", 0.1),
+    Bar("extra memory of an ill-conditioned fit / X", "mlca-ill", "memory", 0.1),
+)

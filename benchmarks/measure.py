@@ -1,0 +1,99 @@
+"""One measurement, to be taken in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import Benchmark
+
+MEMORY_SHARE = 0.7  # of the machine's memory, for one measurement
+
+
+def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, Any]:
+    """Compare a function with its reference at one size.
+
+    The first call, which is not timed, gives the memory and the error. Then reference and
+    function take turns, for about as long as told and at least once; each turn gives a ratio.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        What to measure.
+    n, d : int
+        The size.
+    seconds : float
+        For how long to repeat.
+
+    Returns
+    -------
+    dict
+        "seconds" and "reference_seconds" of the fastest turns on the wall clock, which other
+        programs disturbed least; their "ratio", and "ratios", the smallest and the largest
+        within one turn; "cpu_ratio" of the processor times; the number of "repeats";
+        "extra_bytes" that the function took beside the data and, as a share of them,
+        "memory"; "error" where it is known, or None.
+    """
+    data = benchmark.make(n, d)
+    before = peak_bytes(reset=True)
+    result = benchmark.subject(data)
+    extra = peak_bytes() - before
+    error = benchmark.error(data, result) if benchmark.error else None
+    del result
+    benchmark.reference(data)
+
+    turns: list[tuple[float, float, float, float]] = []
+    start = time.perf_counter()
+    while not turns or (time.perf_counter() - start < seconds and len(turns) < 50):
+        turns.append((*_clock(benchmark.reference, data), *_clock(benchmark.subject, data)))
+    ratios = [turn[2] / turn[0] for turn in turns]
+    reference, reference_cpu, subject, subject_cpu = map(min, zip(*turns, strict=True))
+    return {
+        "seconds": subject,
+        "reference_seconds": reference,
+        "ratio": subject / reference,
+        "ratios": [min(ratios), max(ratios)],
+        "cpu_ratio": subject_cpu / max(reference_cpu, 1e-9),
+        "repeats": len(turns),
+        "extra_bytes": extra,
+        "memory": extra / data.nbytes if hasattr(data, "nbytes") else None,
+        "error": error,
+    }
+
+
+def limit_memory() -> None:
+    """Make a function that asks for too much memory fail, before the machine does."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    limit = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def peak_bytes(reset: bool = False) -> int:
+    """Return the largest resident memory of this process so far, or since the last reset.
+
+    Only Linux can reset. Elsewhere, and in a process that was larger before, the difference
+    of two peaks may be too small.
+    """
+    folder = Path("/proc/self")
+    if not (folder / "clear_refs").exists():
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes on macOS
+    if reset:
+        (folder / "clear_refs").write_text("5")
+    found = re.search(r"VmHWM:\s+(\d+) kB", (folder / "status").read_text())
+    return int(found[1]) * 1024 if found else 0
+
+
+def _clock(function: Callable[[Any], Any], data: Any) -> tuple[float, float]:
+    """Seconds of one call: on the wall clock, and of all threads' processor time."""
+    wall, processor = time.perf_counter(), time.process_time()
+    function(data)
+    return time.perf_counter() - wall, time.process_time() - processor

@@ -1,0 +1,550 @@
+"""Figures of the chapter on scale, and its model of what a fit on many machines costs."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Rectangle
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from mlbook.mlca import MLCA
+from mlbook.plots import COLORS, INK, MARKERS, subplots
+
+__all__ = [
+    "Machine",
+    "allowance",
+    "benchmarks",
+    "collinear",
+    "condition_and_error",
+    "cost_table",
+    "endings",
+    "fitted_machine",
+    "held_out",
+    "many_machines",
+    "merging_picture",
+    "model_and_measurements",
+    "predict",
+    "simulate",
+    "state_and_chunk",
+    "state_bytes",
+    "stragglers",
+    "time_over_rows",
+    "write_rows",
+]
+
+D, K = 135, 10  # the features and classes of the benchmarks
+SWEEP = 200_000  # rows of the measurements over d
+HELD_OUT = 2_000_000  # rows of the measurement that the model is tested on
+CHUNK = 1_000_000  # rows
+BLOCK = 8  # states merged by one task
+
+METHODS = {
+    "mlca": "MLCA",
+    "mlca-ill": "MLCA, condition 1e8",
+    "lstsq": "NumPy lstsq",
+    "kissme": "KISSME, all pairs",
+    "rca": "RCA",
+    "lfda": "LFDA",
+    "itml": "ITML, 500 pairs",
+}
+
+Results = Mapping[str, Any]
+
+
+def benchmarks() -> Results:
+    """Read the measurements of `make bench` that are stored with the book."""
+    root = Path(__file__).resolve().parents[2]
+    return json.loads((root / "data" / "results" / "benchmarks.json").read_text())
+
+
+def _lines(results: Results, name: str) -> list[dict[str, Any]]:
+    return [x for x in results["measurements"] if x["name"] == name and "seconds" in x]
+
+
+def time_over_rows(results: Results) -> Figure:
+    """Draw time and memory of all methods over the number of rows.
+
+    A cross ends the curve of a method that ran out of memory or time with more rows.
+    """
+    figure, axes = subplots(2, 1, height=7)
+    time, memory = axes[:, 0]
+    widths = [line["d"] for name in METHODS for line in _lines(results, name)]
+    d = max(set(widths), key=widths.count, default=D)
+    rows: dict[float, float] = {}
+    for i, (name, label) in enumerate(METHODS.items()):
+        lines = sorted((x for x in _lines(results, name) if x["d"] == d), key=lambda x: x["n"])
+        if not lines:
+            continue
+        n = [x["n"] for x in lines]
+        style: dict[str, Any] = {"color": COLORS[i], "marker": MARKERS[i], "label": label}
+        time.plot(n, [x["seconds"] for x in lines], **style)
+        memory.plot(n, [max(x["extra_bytes"], 1e5) for x in lines], **style)
+        if any(x["name"] == name and "skipped" in x for x in results["measurements"]):
+            for ax, key in ((time, "seconds"), (memory, "extra_bytes")):
+                ax.plot(n[-1] * 1.5, lines[-1][key] * 1.8, "x", color=COLORS[i], markersize=10)
+        rows |= {x["n"]: x["reference_seconds"] for x in lines if x["versus"] == "XᵀX"}
+    n = sorted(rows)
+    time.plot(n, [rows[i] for i in n], color=INK, linestyle=":", label="bare XᵀX")
+    memory.plot(n, [8.0 * d * i for i in n], color=INK, linestyle=":", label="X itself")
+    time.set(ylabel="seconds", title="time")
+    memory.set(xlabel="rows n", ylabel="bytes", title="memory beside X")
+    for ax in (time, memory):
+        ax.set(xscale="log", yscale="log")
+        ax.legend(fontsize=8, frameon=False, loc="upper left")
+    return figure
+
+
+def cost_table(results: Results) -> list[tuple[str, ...]]:
+    """Compare the methods at the largest number of rows that each of them took.
+
+    Returns one row per method: its name, the number of rows, time in units of XᵀX, memory in
+    units of X, and growth of the time with n.
+    """
+    table: list[tuple[str, ...]] = []
+    for name, label in METHODS.items():
+        lines = [x for x in _lines(results, name) if x["d"] == D]
+        if not lines:
+            continue
+        most = max(lines, key=lambda x: x["n"])
+        ratio = f"{most['ratio']:.3g}" if most["ratio"] < 1000 else f"{most['ratio']:.0e}"
+        growth = results["exponents"][name]["n"]
+        shown = f"n^{growth:.2f}" if growth is not None else ""
+        table.append((label, f"{most['n']:,}", ratio, f"{most['memory']:.0%}", shown))
+    return table
+
+
+def endings(results: Results) -> list[tuple[str, int, str]]:
+    """List the methods that failed with too many rows: name, rows, and why."""
+    found: dict[str, tuple[str, int, str]] = {}
+    for x in results["measurements"]:
+        if "skipped" in x and x["name"] in METHODS:
+            found.setdefault(x["name"], (METHODS[x["name"]], x["n"], x["skipped"]))
+    return list(found.values())
+
+
+def merging_picture() -> Figure:
+    """Draw chunks of rows, their states, the tree that merges them, and the solution."""
+    figure, axes = subplots(1, 1, height=3.3)
+    ax = axes[0, 0]
+    ax.set(xlim=(0, 10), ylim=(-0.6, 8.4), aspect="auto")
+    ax.axis("off")
+    for i in range(4):
+        _box(ax, 0.1, 2 * i, 1.6, 1.7, f"rows of\nchunk {4 - i}", COLORS[5])
+        _box(ax, 3.3, 2 * i + 0.35, 1.0, 1.0, "state", COLORS[4])
+        _arrow(ax, (1.8, 2 * i + 0.85), (3.2, 2 * i + 0.85))
+    for i in range(2):
+        _box(ax, 5.8, 4 * i + 1.35, 1.0, 1.0, "state", COLORS[4])
+        for j in range(2):
+            _arrow(ax, (4.4, 4 * i + 2 * j + 0.85), (5.7, 4 * i + 1.85))
+        _arrow(ax, (6.9, 4 * i + 1.85), (7.6, 3.85))
+    _box(ax, 7.7, 3.35, 1.0, 1.0, "state", COLORS[4])
+    _arrow(ax, (8.8, 3.85), (9.3, 3.85))
+    ax.text(9.4, 3.85, "W", va="center", fontsize=14, style="italic")
+    for x, text in ((0.9, "n × d"), (3.8, "(d + k)²"), (6.3, "merge"), (8.2, "merge")):
+        ax.text(x, 8.0, text, ha="center")
+    return figure
+
+
+def _box(ax: Axes, x: float, y: float, w: float, h: float, text: str, color: str) -> None:
+    ax.add_patch(Rectangle((x, y), w, h, facecolor=color, edgecolor=INK, alpha=0.6))
+    ax.text(x + w / 2, y + h / 2, text, ha="center", va="center", fontsize=9)
+
+
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    ax.add_patch(FancyArrowPatch(start, end, arrowstyle="->", mutation_scale=10, color=INK))
+
+
+@contextmanager
+def allowance(n_bytes: float) -> Iterator[None]:
+    """Report the peak of what Python and NumPy allocate in the block; refuse more than allowed.
+
+    A file that is mapped into memory does not count: its pages belong to the operating
+    system, which may drop them whenever memory is short.
+
+    Raises
+    ------
+    MemoryError
+        At the end of the block, if its peak was above `n_bytes`.
+
+    Examples
+    --------
+    >>> with allowance(30e6):
+    ...     zeros = np.zeros(1_000_000)
+    peak 8 MB of 30 MB
+    """
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > n_bytes:
+        raise MemoryError(f"peak {peak / 1e6:.0f} MB, allowed {n_bytes / 1e6:.0f} MB")
+    print(f"peak {peak / 1e6:.0f} MB of {n_bytes / 1e6:.0f} MB")
+
+
+def write_rows(path: Path, n: int, d: int = D, k: int = K) -> NDArray[Any]:
+    """Write n labelled rows to a .npy file, a few at a time, and return the labels.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     y = write_rows(Path(folder) / "rows.npy", 100, d=3, k=2)
+    ...     np.load(Path(folder) / "rows.npy").shape, np.bincount(y).tolist()
+    ((100, 3), [50, 50])
+    """
+    rng = np.random.default_rng(0)
+    means, y = rng.normal(size=(k, d)), np.arange(n) % k
+    rows = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(n, d))
+    for start in range(0, n, 10_000):
+        block = rows[start : start + 10_000]
+        block[:] = means[y[start : start + 10_000]] + rng.normal(size=block.shape)
+    rows.flush()
+    return y
+
+
+def collinear(
+    condition: float, n: int = 4000, d: int = 20
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Draw X, y with nearly equal first two columns, and the exact W = X†J.
+
+    Of a well-conditioned Z, whose entries are multiples of 1/64, column 1 is replaced by
+    z₀ + t z₁ with t = 2/condition, rounded to a power of two. All entries are exact in
+    double precision, and W follows from that of Z: w₁ = w₁(Z)/t, w₀ = w₀(Z) − w₁.
+
+    Examples
+    --------
+    >>> X, y, W = collinear(1e6)
+    >>> s = np.linalg.svd(X, compute_uv=False)
+    >>> bool(1e5 < s[0] / s[-1] < 1e7)
+    True
+    """
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 4
+    Z = np.round(64 * (rng.normal(size=(4, d))[y] + rng.normal(size=(n, d)))) / 64
+    J = np.eye(4)[y] / np.sqrt(np.bincount(y))
+    W = np.linalg.lstsq(Z, J, rcond=None)[0]
+    t = 2.0 ** -np.round(np.log2(condition / 2)) if condition > 2 else 1.0
+    Z[:, 1] = Z[:, 0] + t * Z[:, 1]
+    W[1] /= t
+    W[0] -= W[1]
+    return Z, y, W
+
+
+@cache
+def _errors(solver: str) -> tuple[list[float], list[float]]:
+    """Condition numbers, and the relative errors of W; infinite where the solver refuses."""
+    conditions, errors = [10.0**e for e in range(1, 13)], []
+    for condition in conditions:
+        X, y, W = collinear(condition)
+        try:
+            found = MLCA(solver=solver).fit(X, y).components_.T
+            errors.append(float(np.linalg.norm(found - W) / np.linalg.norm(W)))
+        except ValueError:
+            errors.append(math.inf)
+    return conditions, errors
+
+
+def condition_and_error(exponent: int, solver: str) -> tuple[Figure, str]:
+    """Draw the error of the routes to a state over the condition number of X."""
+    figure, axes = subplots(1, 1, height=3.3)
+    ax = axes[0, 0]
+    for i, name in enumerate(("cholesky", "qr", "auto")):
+        conditions, errors = _errors(name)
+        ax.plot(
+            conditions,
+            errors,
+            marker=MARKERS[i],
+            linestyle=("-", "-", ":")[i],
+            linewidth=3 if name == solver else 1.5,
+            alpha=1 if name == solver else 0.6,
+            label=name,
+        )
+    x = np.array(conditions)
+    for power, place, name in ((1, 3e8, "κ u"), (2, 1e3, "κ² u")):
+        ax.plot(x, 1e-16 * x**power, color=INK, linewidth=0.8, linestyle="--")
+        ax.text(place, 1e-16 * place**power * 30, name)
+    ax.axvline(10.0**exponent, color=INK, linewidth=1, linestyle=":")
+    ax.set(xscale="log", yscale="log", ylim=(1e-17, 10), xlabel="condition number κ of X")
+    ax.set(ylabel="relative error of W")
+    ax.legend(frameon=False, loc="upper left")
+    error = _errors(solver)[1][exponent - 1]
+    what = "refused: XᵀX is singular" if error == math.inf else f"relative error {error:.0e}"
+    return figure, f"condition number 1e{exponent}, solver {solver!r}: {what}."
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a worker, its storage and the network can do: fitted first, then assumed.
+
+    Attributes
+    ----------
+    per_entry, per_product : float
+        Seconds per entry of X and per row and pair of features, to digest rows in memory.
+    fit_fixed : float
+        Seconds of a fit of no rows.
+    per_merge, merge_fixed : float
+        Seconds to merge two states: a part divided by d³, and a constant.
+    storage : float
+        Bytes per second that a worker reads.
+    network : float
+        Bytes per second between two workers.
+    latency : float
+        Seconds before the first byte arrives.
+    scheduling : float
+        Seconds for which a task keeps the scheduler, of which there is one, busy.
+    """
+
+    per_entry: float
+    per_product: float
+    fit_fixed: float
+    per_merge: float
+    merge_fixed: float
+    storage: float = 1e9
+    network: float = 1.25e9
+    latency: float = 1e-3
+    scheduling: float = 1e-3
+
+    def digest_seconds(self, n: float, d: int) -> float:
+        """Time to digest n rows that are in memory."""
+        return n * (self.per_entry * d + self.per_product * d**2)
+
+    def fit_seconds(self, n: float, d: int) -> float:
+        """Time of a whole fit on one machine."""
+        return self.fit_fixed + self.digest_seconds(n, d)
+
+    def merge_seconds(self, d: int) -> float:
+        """Time to merge two states."""
+        return self.merge_fixed + self.per_merge * d**3
+
+    def send_seconds(self, d: int, k: int) -> float:
+        """Time to send a state."""
+        return self.latency + state_bytes(d, k) / self.network
+
+
+def state_bytes(d: int, k: int) -> int:
+    """Size of the state as the library keeps it: a d×d triangle's square, d×k sums, k counts."""
+    return 8 * (d * d + d * k + k)
+
+
+def fitted_machine(results: Results, **assumed: float) -> Machine:
+    """Fit the model to the benchmarks, except to that with `HELD_OUT` rows.
+
+    The fits by a + n (b d + c d²), the merges by a + b d³.
+    """
+    fits = [x for x in _lines(results, "mlca") if x["n"] != HELD_OUT]
+    merges = _lines(results, "mlca-merge")
+    fit_fixed, per_entry, per_product = _relative_fit(
+        [[1, x["n"] * x["d"], x["n"] * x["d"] ** 2] for x in fits], fits
+    )
+    merge_fixed, per_merge = _relative_fit([[1, x["d"] ** 3] for x in merges], merges)
+    return Machine(per_entry, per_product, fit_fixed, per_merge, merge_fixed, **assumed)
+
+
+def _relative_fit(terms: list[list[int]], lines: list[dict[str, Any]]) -> list[float]:
+    """Non-negative coefficients of the terms, of least relative error in the seconds."""
+    A = np.array(terms) / np.array([[line["seconds"]] for line in lines])
+    scale = np.linalg.norm(A, axis=0)
+    return (nnls(A / scale, np.ones(len(A)))[0] / scale).tolist()
+
+
+def held_out(results: Results) -> dict[str, Any]:
+    """Return the measurement that `fitted_machine` leaves out."""
+    return next(x for x in _lines(results, "mlca") if x["n"] == HELD_OUT)
+
+
+def model_and_measurements(results: Results) -> Figure:
+    """Draw the fitted model over the measurements, over rows and over features."""
+    machine, fits = fitted_machine(results), _lines(results, "mlca")
+    figure, axes = subplots(1, 2, height=3.2)
+    for ax, axis, chosen in (
+        (axes[0, 0], "n", [x for x in fits if x["d"] == D]),
+        (axes[0, 1], "d", [x for x in fits if x["n"] == SWEEP]),
+    ):
+        grid = np.geomspace(min(x[axis] for x in chosen), max(x[axis] for x in chosen), 50)
+        sizes = [(v, D) if axis == "n" else (SWEEP, v) for v in grid]
+        ax.plot(grid, [machine.fit_seconds(n, d) for n, d in sizes], label="model")
+        for i, name in enumerate(("fitted to", "held out")):
+            points = [x for x in chosen if (x["n"] == HELD_OUT) == bool(i)]
+            if points:
+                places = [x[axis] for x in points], [x["seconds"] for x in points]
+                ax.plot(*places, MARKERS[i], color=COLORS[i + 1], label=name)
+        ax.set(xscale="log", yscale="log")
+    widths = sorted(x["d"] for x in chosen)
+    axes[0, 0].set(xlabel="rows n", ylabel="seconds", title=f"d = {D}")
+    axes[0, 1].set(xlabel="features d", title=f"n = {SWEEP:,}")
+    axes[0, 1].set_xticks(widths, [str(d) for d in widths])
+    axes[0, 1].set_xticks([], minor=True)
+    axes[0, 0].legend(frameon=False)
+    return figure
+
+
+def predict(
+    n: float, workers: int, machine: Machine, *, d: int = D, k: int = K, chunk: float = CHUNK
+) -> dict[str, float]:
+    """Predict the seconds of a fit on many machines, by what they are spent on.
+
+    Every worker reads and digests its share of the chunks, receives and merges as many
+    states as it made, and takes part in a tree that merges `BLOCK` states at a time. The
+    scheduler hands out three tasks per chunk (read, digest, merge); where it is slower than the
+    workers, they wait.
+
+    Examples
+    --------
+    >>> parts = predict(1e6, 10, Machine(1e-9, 1e-11, 0.0, 1e-9, 0.0), d=100, k=2)
+    >>> round(parts["read"], 3), round(parts["digest"], 3)
+    (0.08, 0.02)
+    """
+    chunk = min(chunk, n / workers)
+    chunks_each = n / workers / chunk
+    tree = (BLOCK - 1) * math.ceil(round(math.log(workers, BLOCK), 9))
+    spent = {
+        "read": n / workers * 8 * d / machine.storage,
+        "digest": machine.digest_seconds(n / workers, d),
+        "merge": (chunks_each + tree) * machine.merge_seconds(d),
+        "network": (chunks_each + tree) * machine.send_seconds(d, k),
+    }
+    busy = sum(spent.values()) - tree * (machine.merge_seconds(d) + machine.send_seconds(d, k))
+    spent["wait"] = max(0.0, 3 * n / chunk * machine.scheduling - busy)
+    return spent
+
+
+def simulate(
+    n: float,
+    workers: int,
+    machine: Machine,
+    *,
+    d: int = D,
+    k: int = K,
+    chunk: float = CHUNK,
+    slow: float = 0.0,
+    slowness: float = 5.0,
+    jitter: float = 0.1,
+    seed: int = 0,
+) -> float:
+    """Simulate a fit chunk by chunk and return its seconds.
+
+    As in `predict`, but workers take a new chunk as soon as they are free and differ: a share
+    `slow` of them is `slowness` times slower, and every chunk's time varies by a factor
+    exp(jitter · normal).
+
+    Examples
+    --------
+    >>> machine = Machine(1e-9, 1e-11, 0.0, 1e-9, 0.0)
+    >>> even = simulate(1e8, 10, machine, jitter=0)
+    >>> bool(abs(even - sum(predict(1e8, 10, machine).values())) < 0.01 * even)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    chunk = min(chunk, n / workers)
+    n_chunks = math.ceil(round(n / chunk, 6))
+    factor = np.where(np.arange(workers) < round(slow * workers), slowness, 1.0)
+    noise = np.exp(jitter * rng.normal(size=n_chunks))
+    merge = machine.merge_seconds(d) + machine.send_seconds(d, k)
+    once = chunk * 8 * d / machine.storage + machine.digest_seconds(chunk, d) + merge
+    free = [(0.0, worker) for worker in range(workers)]
+    end = 0.0
+    for i in range(n_chunks):
+        time, worker = heapq.heappop(free)
+        start = max(time, 3 * i * machine.scheduling)
+        done = start + once * factor[worker] * noise[i]
+        heapq.heappush(free, (done, worker))
+        end = max(end, done)
+    tree = (BLOCK - 1) * math.ceil(round(math.log(workers, BLOCK), 9))
+    return end + tree * merge
+
+
+def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, str]:
+    """Draw the predicted time over the number of workers, and what it is spent on."""
+    machine = fitted_machine(benchmarks(), storage=storage * 1e9)
+    n = 10.0**exponent
+    counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    totals = [sum(predict(n, w, machine).values()) for w in counts]
+    parts = predict(n, workers, machine)
+    total = sum(parts.values())
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    left.plot(counts, totals, marker=MARKERS[0], label="predicted")
+    left.plot(counts, [totals[0] / w for w in counts], color=INK, linestyle=":", label="ideal")
+    left.plot([workers], [total], marker="o", markersize=13, color=COLORS[1], fillstyle="none")
+    left.set(xscale="log", yscale="log", xlabel="workers", title="seconds", ylim=(1e-3, 1e6))
+    left.legend(frameon=False)
+    right.barh(list(parts), [v / total for v in parts.values()], color=COLORS[: len(parts)])
+    right.set(xlim=(0, 1), title="share of the time")
+    right.invert_yaxis()
+    largest = max(parts, key=lambda part: parts[part])
+    return figure, (
+        f"Prediction for 1e{exponent} rows ({8 * D * n / 1e9:,.4g} GB) on {workers} workers that "
+        f"read {storage:g} GB/s each: {_span(total)}, {totals[0] / total:.0f} times faster "
+        f"than one; most of it, {parts[largest] / total:.0%}, to {largest}."
+    )
+
+
+def _span(seconds: float) -> str:
+    """Write a time in the unit that suits it."""
+    for unit, size in (("h", 3600), ("min", 60), ("s", 1)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{1000 * seconds:.0f} ms"
+
+
+@cache
+def _simulated(chunk: float, slow: float) -> float:
+    return simulate(1e9, 100, fitted_machine(benchmarks()), chunk=chunk, slow=slow)
+
+
+def stragglers(chunk: int, slow: float) -> tuple[Figure, str]:
+    """Draw the simulated time of a billion rows on 100 workers over the size of the chunks."""
+    sizes = [30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
+    figure, axes = subplots(1, 1, height=3.1)
+    ax = axes[0, 0]
+    for i, share in enumerate(dict.fromkeys([0.0, slow])):
+        times = [_simulated(size, share) for size in sizes]
+        ax.plot(sizes, times, marker=MARKERS[i], label=f"{share:.0%} slow workers")
+    ax.plot([chunk], [_simulated(chunk, slow)], "o", markersize=13, color=INK, fillstyle="none")
+    ax.set(xscale="log", ylim=(0, 110), xlabel="rows per chunk", ylabel="seconds, simulated")
+    ax.legend(frameon=False, loc="upper center")
+    even = sum(predict(1e9, 100, fitted_machine(benchmarks()), chunk=chunk).values())
+    return figure, (
+        f"A billion rows, 100 workers, chunks of {chunk:,} rows, {slow:.0%} of the workers five "
+        f"times slower: {_simulated(chunk, slow):.1f} s simulated; "
+        f"{even:.1f} s predicted for equal workers."
+    )
+
+
+def state_and_chunk(d: int, k: int) -> tuple[Figure, str]:
+    """Draw the size of the state beside that of the rows it stands for."""
+    rows = np.geomspace(100, 1e9, 50)
+    figure, axes = subplots(1, 1, height=3.1)
+    ax = axes[0, 0]
+    ax.plot(rows, 8 * d * rows, label="rows: 8 n d")
+    size = state_bytes(d, k)
+    ax.plot(rows, np.full_like(rows, size), linestyle="--", label="state: 8 (d² + d k + k)")
+    ax.axvline(d + k, color=INK, linewidth=1, linestyle=":")
+    ax.set(xscale="log", yscale="log", xlabel="rows n", ylabel="bytes", ylim=(1e2, 1e14))
+    ax.legend(frameon=False, loc="upper left")
+    return figure, (
+        f"{d:,} features, {k:,} classes: the state takes {_bytes(size)}, as much as "
+        f"{math.ceil(size / (8 * d)):,} rows; a billion rows take {_bytes(8e9 * d)}."
+    )
+
+
+def _bytes(size: float) -> str:
+    """Write a number of bytes in the unit that suits it."""
+    units: Sequence[str] = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(int(math.log10(size) / 3), len(units) - 1)
+    return f"{size / 1000**power:.3g} {units[power]}"
