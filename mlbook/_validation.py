@@ -1,12 +1,50 @@
 """The few input checks that scikit-learn does not have."""
 
-from numbers import Integral
+import math
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_array
+
+
+def check_integer(value: Any, name: str, *, least: int, most: int | None = None) -> int:
+    """Return `value` as an int, refusing what is not an integer from `least` to `most`.
+
+    Examples
+    --------
+    >>> check_integer(0, "n_features", least=1)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_features must be an integer, at least 1; got 0
+    """
+    integral = isinstance(value, Integral) and not isinstance(value, bool)
+    if not integral or int(value) < least or (most is not None and int(value) > most):
+        allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be an integer, {allowed}; got {value!r}")
+    return int(value)
+
+
+def check_number(
+    value: Any, name: str, *, least: float = -math.inf, above: float = -math.inf
+) -> float:
+    """Return `value` as a float, refusing what is not finite, below `least` or not above `above`.
+
+    Examples
+    --------
+    >>> check_number(-1, "noise", least=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: noise must be a finite number, at least 0; got -1
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not math.isfinite(value) or value < least or value <= above:
+        bounds = [f", at least {least:g}"] if least > -math.inf else []
+        bounds += [f", greater than {above:g}"] if above > -math.inf else []
+        raise ValueError(f"{name} must be a finite number{''.join(bounds)}; got {value!r}")
+    return float(value)
 
 
 def check_n_clusters(n_clusters: Any, n_samples: int) -> int:

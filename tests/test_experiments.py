@@ -225,6 +225,20 @@ def test_a_missing_package_leaves_out_its_row(tmp_path):
     assert rows[1] == ["b", "3.000", "–", "not run: b needs metric-learn"]
 
 
+def test_missing_data_never_replaces_a_stored_result(tmp_path):
+    def without_data(unit):
+        raise FileNotFoundError("the data is not there")
+
+    nothing = Toy(run_unit=without_data)
+    assert nothing.run(tmp_path)["skipped"].keys() == {"a", "b"}
+    assert list(tmp_path.iterdir()) == []
+    stored = Toy(run_unit=lambda unit: {"loss": 0.2}).run(tmp_path)
+    with pytest.warns(UserWarning, match="is kept: it has a, b, which .*the data is not there"):
+        nothing.run(tmp_path)
+    (path,) = tmp_path.iterdir()
+    assert json.loads(path.read_text()) == stored
+
+
 # Verdicts
 
 

@@ -66,7 +66,8 @@ class Experiment:
         values that say all there is to know, with a "row" and a "seed".
     run_unit : callable
         From a unit to a mapping of column keys to numbers; it may leave columns out. An
-        ImportError (a package that is not installed) leaves out the row.
+        ImportError (a package that is not installed) or FileNotFoundError (data that the
+        user does not have) leaves out the row.
     what : str, default="table"
         "table", "figure", or "variant" for what the paper does not have.
     data : str, default="same"

@@ -1,9 +1,12 @@
 """Run the units of an experiment, resume what was interrupted, store the result whole.
 
 Every finished unit is appended to a partial file. When all are done the result replaces its
-file in one step: it is complete or absent. A partial file is used again only under the same
-fingerprint, that is the same experiment, scale, versions, library sources and kind of
-machine, and of it only the units that are still wanted, parameter by parameter.
+file in one step: it is complete or absent. A stored result is not replaced by one that lacks
+some of its rows because a package or data is not there.
+
+A partial file is used again only under the same fingerprint, that is the same experiment,
+scale, versions, library sources and kind of machine, and of it only the units that are still
+wanted, parameter by parameter.
 
 Units run one after the other, on one thread, so that times within a run can be compared.
 """
@@ -17,6 +20,7 @@ import os
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -72,7 +76,7 @@ def run_experiment(
         try:
             with threadpool_limits(1):
                 values = {k: float(value) for k, value in experiment.run_unit(unit).items()}
-        except ImportError as error:
+        except (ImportError, FileNotFoundError) as error:  # a package or data is not there
             skipped[unit["row"]] = str(error)
             continue
         if not all(map(math.isfinite, values.values())):
@@ -92,11 +96,22 @@ def run_experiment(
         "units": sorted(finished, key=lambda line: units.index(line["unit"])),
     }
     if folder is not None:
-        lines = ",\n".join(json.dumps(line) for line in result["units"])
-        text = json.dumps({**result, "units": None}, indent=1)
-        write_atomically(path, text.replace('"units": null', f'"units": [\n{lines}\n]') + "\n")
+        lost = sorted(skipped.keys() & _stored_rows(path))
+        if lost:
+            message = f"{path} is kept: it has {', '.join(lost)}, which could not be run now"
+            warnings.warn(f"{message} ({skipped[lost[0]]})", stacklevel=2)
+        elif finished:
+            lines = ",\n".join(json.dumps(line) for line in result["units"])
+            text = json.dumps({**result, "units": None}, indent=1)
+            text = text.replace('"units": null', f'"units": [\n{lines}\n]')
+            write_atomically(path, text + "\n")
         partial.unlink()
     return result
+
+
+def _stored_rows(path: Path) -> set[str]:
+    """Rows of the result that is stored there."""
+    return set(json.loads(path.read_text())["summary"]) if path.exists() else set()
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:

