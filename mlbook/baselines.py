@@ -31,7 +31,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import getdoc
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
+
+from mlbook._validation import check_integer
 
 __all__ = [
     "MAX_SAMPLES",
@@ -273,8 +274,7 @@ def pcca(X: Floats, y: Codes, *, n_components: int = 30, random_state: Any = Non
     >>> print(np.linalg.norm((X - X[0]) @ L.T, axis=1).round(2))
     [0.   0.   2.57 2.57]
     """
-    if not isinstance(n_components, Integral) or n_components < 1:
-        raise ValueError(f"n_components must be a positive integer; got {n_components!r}")
+    check_integer(n_components, "n_components", least=1)
     W = _whitener(_scatter(X) / len(X))
     left, right, similar = _draw_pairs(X, y, N_PAIRS["pcca"], check_random_state(random_state))
     differences = (X[left] - X[right]) @ W.T

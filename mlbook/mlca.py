@@ -17,7 +17,6 @@ be merged: hence `MLCA.partial_fit`, `MLCA.merge`, and Dask arrays.
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from sklearn.utils import ClassifierTags, check_array, check_consistent_length
 
 from mlbook._class_regression import FLOATS, ClassDigest, ClassRegression, zero_cosine
 from mlbook._least_squares import Solution, digest, solve
-from mlbook._validation import check_n_clusters
+from mlbook._validation import check_integer, check_n_clusters
 
 __all__ = ["MLCA", "BinaryMLCA", "closed_form_factor", "closed_form_metric"]
 
@@ -95,7 +94,7 @@ def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None)
     targets: Any = check_array(factor, accept_sparse="csr", dtype=np.float64, input_name="factor")
     check_consistent_length(rows, targets)
     if rank is not None:
-        _check_positive_integer("rank", rank)
+        check_integer(rank, "rank", least=1)
     solution = solve(digest(rows, targets), eps=float(np.finfo(rows.dtype).eps))
     norm = np.linalg.norm(targets.data if sp.issparse(targets) else targets)
     if np.linalg.norm(solution.fitted) <= zero_cosine(rows.dtype) * norm:
@@ -281,7 +280,7 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
                 "X[y != -1], y[y != -1], or rename the class."
             )
         if self.n_components is not None:
-            _check_positive_integer("n_components", self.n_components, len(classes))
+            check_integer(self.n_components, "n_components", least=1, most=len(classes))
         return state.problem.B / np.sqrt(np.maximum(1, state.counts))
 
     def _finish(self, found: Solution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -392,10 +391,3 @@ def _leading_directions(fitted: NDArray[np.float64], rank: int) -> NDArray[np.fl
     """Return the first right singular vectors, the largest entry of each positive."""
     V = svd(fitted, full_matrices=False)[2][:rank].T
     return V * np.sign(V[abs(V).argmax(axis=0), np.arange(V.shape[1])])
-
-
-def _check_positive_integer(name: str, value: Any, largest: int | None = None) -> None:
-    ok = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-    if not ok or (largest is not None and int(value) > largest):
-        upto = "" if largest is None else f" and at most the number of classes, {largest}"
-        raise ValueError(f"{name} must be an integer of at least 1{upto}; got {value!r}.")

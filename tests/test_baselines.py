@@ -205,7 +205,7 @@ def test_pcca_says_when_it_has_not_converged(monkeypatch):
 
 @pytest.mark.parametrize("n_components", [0, -1, 1.5, None])
 def test_pcca_refuses_bad_ranks(n_components):
-    with pytest.raises(ValueError, match="n_components must be a positive integer; got"):
+    with pytest.raises(ValueError, match="n_components must be an integer, at least 1; got"):
         pcca(*classes_of_unlike_shape(0), n_components=n_components)
 
 
