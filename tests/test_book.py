@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -237,6 +238,17 @@ def test_every_chapter_is_in_the_book(pages):
     """A notebook that is missing in _toc.yml would silently not be built."""
     for path in CHAPTERS:
         assert f"book/{path.relative_to(ROOT / 'book').with_suffix('.html')}" in pages
+
+
+def test_every_public_name_is_in_the_reference(pages):
+    """One page for each room of mlbook, with all its public functions and classes."""
+    rooms = [p.stem for p in (ROOT / "mlbook").glob("[!_]*") if p.suffix == ".py" or p.is_dir()]
+    hidden = {"Column", "Experiment"}  # for writers of experiments, not for readers
+    for room in sorted(set(rooms) - {"demos"}):
+        module = import_module(f"mlbook.{room}")
+        names = {n for n in module.__all__ if callable(getattr(module, n))} - hidden
+        shown = re.findall(r'id="mlbook\.[\w.]*\b(\w+)"', pages[f"book/api/{room}.html"])
+        assert names <= set(shown), f"book/api/{room}.md lacks {sorted(names - set(shown))}"
 
 
 def test_static_explorers_are_in_the_pages(pages):
