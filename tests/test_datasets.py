@@ -5,7 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
-from mlbook.datasets import CROSSED_CLUSTER_MEANS, NOISE_FEATURE_STD, make_crossed_clusters
+from mlbook.datasets import (
+    CROSSED_CLUSTER_MEANS,
+    NOISE_FEATURE_STD,
+    make_crossed_clusters,
+    make_noisy_gaussians,
+)
 from mlbook.partitions import partition_loss
 
 S = 6.0
@@ -91,3 +96,54 @@ def test_means_cannot_be_changed():
 def test_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_crossed_clusters(**arguments)
+
+
+def test_noisy_gaussians_have_the_stated_moments():
+    """Within a cluster, and between the centres, feature by feature."""
+    n, k = 4000, 300
+    X, y = make_noisy_gaussians(
+        n * 2, n_features=10, noisy_fraction=0.3, n_clusters=2, random_state=0
+    )
+    assert X.shape == (2 * n, 10) and y.dtype == np.int64
+    assert abs(np.mean(y) - 0.5) < 5 * 0.5 / np.sqrt(2 * n)
+    std = np.repeat([1.0, 20.0], [7, 3])
+    for c in range(2):
+        within = np.cov((X[y == c] / std).T)
+        assert_allclose(within, np.eye(10), atol=8 / np.sqrt(n))
+    setting = {"n_features": 4, "n_clusters": k, "clean_std": 0.0, "noisy_fraction": 0.0}
+    points, y = make_noisy_gaussians(5000, **setting, center_std=3.0, random_state=1)
+    centers = np.unique(points, axis=0)
+    assert len(centers) == k == len(np.unique(y))
+    assert_allclose(centers.std(axis=0), 3.0, rtol=0.2)
+    assert_allclose(centers.mean(axis=0), 0.0, atol=5 * 3 / np.sqrt(k))
+
+
+def test_noisy_gaussians_defaults_are_figure_2():
+    X, y = make_noisy_gaussians(random_state=0)
+    assert X.shape == (500, 100) and set(y) == set(range(10))
+    means = np.array([X[y == c].mean(axis=0) for c in range(10)])
+    spread = (X - means[y]).std(axis=0)
+    assert_allclose(spread, np.repeat([1.0, 20.0], 50), rtol=0.2)
+    assert_allclose(means[:, :50].std(), 2.0, rtol=0.15)
+    again, _ = make_noisy_gaussians(random_state=0)
+    other, _ = make_noisy_gaussians(random_state=1)
+    assert_array_equal(again, X)
+    assert not np.any(other == X)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_samples": 0}, "n_samples must be an integer, at least 1; got 0"),
+        ({"n_features": 0}, "n_features must be"),
+        ({"n_clusters": 0}, "n_clusters must be"),
+        ({"noisy_fraction": -0.1}, "noisy_fraction must be a finite number, at least 0"),
+        ({"noisy_fraction": 1.1}, "noisy_fraction must be at most 1; got 1.1"),
+        ({"center_std": -1.0}, "center_std must be"),
+        ({"clean_std": np.nan}, "clean_std must be"),
+        ({"noisy_std": np.inf}, "noisy_std must be"),
+    ],
+)
+def test_noisy_gaussians_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_noisy_gaussians(**arguments)

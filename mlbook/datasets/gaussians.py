@@ -8,7 +8,12 @@ from sklearn.utils import check_random_state
 
 from mlbook._validation import check_integer, check_number
 
-__all__ = ["CROSSED_CLUSTER_MEANS", "NOISE_FEATURE_STD", "make_crossed_clusters"]
+__all__ = [
+    "CROSSED_CLUSTER_MEANS",
+    "NOISE_FEATURE_STD",
+    "make_crossed_clusters",
+    "make_noisy_gaussians",
+]
 
 CROSSED_CLUSTER_MEANS: NDArray[np.float64] = 6.0 * np.array(
     [
@@ -91,3 +96,73 @@ def make_crossed_clusters(
     X = means + noise * rng.standard_normal(means.shape)
     appended = NOISE_FEATURE_STD * rng.standard_normal((len(X), n_noise_features))
     return np.hstack([X, appended]), np.repeat(np.arange(3), 2 * np.array(counts))
+
+
+def make_noisy_gaussians(
+    n_samples: int = 500,
+    *,
+    n_features: int = 100,
+    noisy_fraction: float = 0.5,
+    n_clusters: int = 10,
+    center_std: float = 2.0,
+    clean_std: float = 1.0,
+    noisy_std: float = 20.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Gaussian clusters of which some features are drowned in noise: Komodakis 2011, Fig. 2.
+
+    Each cluster has a centre drawn from N(0, `center_std`² I), each point a cluster drawn
+    uniformly. Its features are normal about the centre: the last `noisy_fraction` of them with
+    standard deviation `noisy_std`, the others with `clean_std`. The paper gives the numbers of
+    points, features and clusters and the noisy half, not the three standard deviations.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of points.
+    n_features : int, default=100
+        Number of features.
+    noisy_fraction : float, default=0.5
+        Share of noisy features, from 0 to 1, rounded to a whole number of features.
+    n_clusters : int, default=10
+        Number of clusters of the mixture; a small sample can miss some.
+    center_std, clean_std, noisy_std : float, default=2.0, 1.0 and 20.0
+        Standard deviations of the centres, and of the points about them.
+    random_state : int, RandomState instance or None, default=None
+        Randomness of the draw. Datasets that share a distance differ in this only.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Points, in no order.
+    y : ndarray of shape (n_samples,)
+        Cluster of each point, 0 to n_clusters − 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> X, y = make_noisy_gaussians(random_state=0)
+    >>> X.shape, len(set(y))
+    ((500, 100), 10)
+    >>> print((X[:, :50].std(axis=0) < 4).all(), (X[:, 50:].std(axis=0) > 16).all())
+    True True
+    """
+    n_samples = check_integer(n_samples, "n_samples", least=1)
+    n_features = check_integer(n_features, "n_features", least=1)
+    n_clusters = check_integer(n_clusters, "n_clusters", least=1)
+    noisy_fraction = check_number(noisy_fraction, "noisy_fraction", least=0)
+    if noisy_fraction > 1:
+        raise ValueError(f"noisy_fraction must be at most 1; got {noisy_fraction!r}")
+    center_std = check_number(center_std, "center_std", least=0)
+    clean_std = check_number(clean_std, "clean_std", least=0)
+    noisy_std = check_number(noisy_std, "noisy_std", least=0)
+    rng = check_random_state(random_state)
+    std = np.full(n_features, clean_std)
+    std[n_features - round(noisy_fraction * n_features) :] = noisy_std
+    centers = center_std * rng.standard_normal((n_clusters, n_features))
+    y = rng.randint(n_clusters, size=n_samples, dtype=np.int64)
+    return centers[y] + std * rng.standard_normal((n_samples, n_features)), y

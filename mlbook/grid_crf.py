@@ -1,0 +1,594 @@
+"""Labelling the nodes of a grid by a CRF with hidden states: a second latent CRF.
+
+Every node p of an image with feature vectors x_p gets a label that is known in training, and
+a hidden state within the label that never is: the parts an object is made of, or the several
+looks of one class. With s_p the label and hidden state together, the energy is
+
+    E(s; w) = Σ_p w_{s_p}·(x_p, 1) + Σ_{p,q side by side} H[s_p, s_q] + Σ_{q below p} V[s_p, s_q],
+
+a model of Komodakis 2011, Section 5, in all its weights w = (w_s, H, V) linear. The error of a
+labelling is the number of wrong labels, whatever the hidden states: it is zero exactly on
+what agrees with the annotation, as the method demands.
+
+The grid is decomposed into its rows and its columns, each a chain that dynamic programming
+minimises exactly, or into its edges, chains of two nodes. The copies of a node share its
+potential evenly. A sequence is a grid of one row, and the relaxation then is exact.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mlbook._dual_decomposition import REPORTED
+from mlbook._validation import check_integer, check_number
+from mlbook.latent_crf import (
+    DualDecompositionLearner,
+    SlaveBatch,
+    SlaveState,
+    configuration_energy,
+    initial_multipliers,
+    tighten,
+)
+
+__all__ = ["GridProblem", "GridSolution", "LatentGridCRF", "make_xor_grids", "minimise_chains"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def make_xor_grids(
+    n_images: int = 10,
+    shape: tuple[int, int] = (16, 16),
+    *,
+    block: int = 4,
+    noise: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[Floats, Indices, Indices]:
+    """Images whose labels are the exclusive or of two noisy features.
+
+    An image is tiled with blocks of one of four parts each, drawn uniformly. The parts have
+    the feature means (−1, −1), (−1, 1), (1, −1) and (1, 1); the label is 1 for the two in the
+    middle. The two parts of a label lie opposite each other, so that no linear score of the
+    features, with whatever smoothing, tells the labels apart: their means are equal.
+
+    Parameters
+    ----------
+    n_images : int, default=10
+        Number of images.
+    shape : pair of int, default=(16, 16)
+        Rows and columns of an image.
+    block : int, default=4
+        Side of a block.
+    noise : float, default=1.0
+        Standard deviation of the features. At 1, 27% of single nodes have the wrong sign of
+        the product.
+    random_state : int, RandomState instance or None, default=None
+        Randomness of the draw.
+
+    Returns
+    -------
+    images : ndarray of shape (n_images, rows, columns, 2)
+        Features of the nodes.
+    labels : ndarray of shape (n_images, rows, columns)
+        0 or 1.
+    parts : ndarray of shape (n_images, rows, columns)
+        The part, 0 to 3, that the learner never sees.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> images, labels, parts = make_xor_grids(1, (2, 4), block=2, noise=0, random_state=0)
+    >>> print(parts[0])
+    [[0 0 3 3]
+     [0 0 3 3]]
+    >>> print(labels[0, 0], images[0, 0, 0], images[0, 0, 3])
+    [0 0 0 0] [-1. -1.] [1. 1.]
+    """
+    n_images = check_integer(n_images, "n_images", least=1)
+    rows, columns = (check_integer(side, "each side of shape", least=1) for side in shape)
+    block = check_integer(block, "block", least=1)
+    noise = check_number(noise, "noise", least=0)
+    rng = check_random_state(random_state)
+    coarse = rng.randint(4, size=(n_images, -(-rows // block), -(-columns // block)))
+    parts = coarse.repeat(block, axis=1).repeat(block, axis=2)[:, :rows, :columns].astype(np.intp)
+    bits = np.stack([parts // 2, parts % 2], axis=-1)
+    images = 2.0 * bits - 1 + noise * rng.standard_normal(bits.shape)
+    return images, bits.sum(axis=-1) % 2, parts
+
+
+def minimise_chains(unary: Floats, pairwise: Floats) -> Indices:
+    """Minimise Σ_l unary[l, s_l] + Σ_l pairwise[s_l, s_{l+1}] on many chains at once.
+
+    Dynamic programming (min-sum, Viterbi) from the first node to the last and back.
+    O(m·length·n_states²) for m chains.
+
+    Parameters
+    ----------
+    unary : ndarray of shape (m, length, n_states)
+        Potentials of the nodes of each chain. +inf forbids a state.
+    pairwise : ndarray of shape (n_states, n_states)
+        Potential of an edge, finite; the first index is the earlier node.
+
+    Returns
+    -------
+    ndarray of shape (m, length)
+        States of the nodes.
+
+    Examples
+    --------
+    >>> unary = np.array([[[0.0, 1.0], [0.6, 0.0], [0.0, 1.0]]])
+    >>> print(minimise_chains(unary, np.zeros((2, 2))), minimise_chains(unary, 1 - np.eye(2)))
+    [[0 1 0]] [[0 0 0]]
+    """
+    m, length, n_states = unary.shape
+    chains = np.arange(m)
+    cost = unary[:, 0]
+    before = np.empty((length, m, n_states), dtype=np.intp)
+    for node in range(1, length):
+        through = cost[:, :, None] + pairwise
+        before[node] = through.argmin(axis=1)
+        cost = through.min(axis=1) + unary[:, node]
+    states = np.empty((m, length), dtype=np.intp)
+    states[:, -1] = cost.argmin(axis=1)
+    for node in range(length - 1, 0, -1):
+        states[:, node - 1] = before[node, chains, states[:, node]]
+    return states
+
+
+class GridProblem:
+    """A grid, decomposed into chains or edges for `DualDecompositionLearner`.
+
+    States are numbered label · n_hidden + hidden. The weights are a row of n_features + 1
+    for each state, the last for the constant, then H, then V, row by row. A configuration is an
+    array of states of the shape of the grid.
+
+    Parameters
+    ----------
+    image : array-like of shape (rows, columns, n_features)
+        Features of the nodes.
+    labels : array-like of shape (rows, columns) of integers from 0 to n_labels − 1, optional
+        The annotation. Without it there is no error: the problem is that of prediction.
+    n_labels, n_hidden : int, default=2
+        Number of labels, and of hidden states of each label.
+    decomposition : {"chains", "edges"}, default="chains"
+        "chains": rows and columns. "edges": pairs of neighbours, cheaper and looser.
+
+    Attributes
+    ----------
+    batches : list of SlaveBatch
+        Rows and columns, or horizontal and vertical edges.
+    n_states, n_variables, n_features : int
+        Number of states, of shared variables (an indicator for each node and state), and of
+        weights.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> problem = GridProblem(np.zeros((2, 3, 1)), np.eye(2, 3, dtype=int), n_hidden=1)
+    >>> [batch.shape for batch in problem.batches], problem.n_features
+    ([(2, 3, 2), (3, 2, 2)], 12)
+    >>> x = problem.complete(np.zeros(12), None)
+    >>> print(x, configuration_energy(problem, np.zeros(12), x))
+    [[1 0 0]
+     [0 1 0]] 0.0
+    """
+
+    def __init__(
+        self,
+        image: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        n_labels: int = 2,
+        n_hidden: int = 2,
+        decomposition: str = "chains",
+    ) -> None:
+        n_labels = check_integer(n_labels, "n_labels", least=1)
+        n_hidden = check_integer(n_hidden, "n_hidden", least=1)
+        features = _check_image(image)
+        rows, columns, _ = features.shape
+        self.grid = rows, columns
+        self.X = np.concatenate([features, np.ones((rows, columns, 1))], axis=2)
+        self.X = self.X.reshape(rows * columns, -1)
+        self.n_states = n_labels * n_hidden
+        self.n_variables = rows * columns * self.n_states
+        self.n_unary = self.n_states * self.X.shape[1]
+        self.n_features = self.n_unary + 2 * self.n_states**2
+        self.agrees = np.ones((rows * columns, self.n_states), dtype=bool)
+        if labels is not None:
+            wanted = _check_labels(labels, self.grid, n_labels).reshape(-1, 1)
+            self.agrees = wanted == np.arange(self.n_states) // n_hidden
+
+        nodes = np.arange(rows * columns).reshape(rows, columns)
+        if decomposition == "chains" or rows == columns == 1:
+            horizontal, vertical = nodes, nodes.T
+        elif decomposition == "edges":
+            horizontal = np.stack([nodes[:, :-1].ravel(), nodes[:, 1:].ravel()], axis=1)
+            vertical = np.stack([nodes[:-1].ravel(), nodes[1:].ravel()], axis=1)
+        else:
+            raise ValueError(f'decomposition must be "chains" or "edges"; got {decomposition!r}')
+        # A grid of one row needs no columns, which would be single nodes; and vice versa.
+        kept = [(0, horizontal)] * (columns > 1 or rows == 1) + [(1, vertical)] * (rows > 1)
+        self.copies = np.bincount(np.concatenate([chains.ravel() for _, chains in kept]))
+        self.batches: list[SlaveBatch] = [_Chains(self, chains, axis) for axis, chains in kept]
+
+    def unary(self, w: Floats) -> Floats:
+        """Return the energies w_s·(x_p, 1), of shape (n_nodes, n_states)."""
+        return self.X @ w[: self.n_unary].reshape(self.n_states, -1).T
+
+    def augmented_unary(self, w: Floats) -> Floats:
+        """Return the same less the error."""
+        return self.unary(w) - ~self.agrees
+
+    def pairwise(self, w: Floats) -> Floats:
+        """Return H and V, of shape (2, n_states, n_states)."""
+        return w[self.n_unary :].reshape(2, self.n_states, self.n_states)
+
+    def complete(self, w: Floats, previous: Any) -> Indices:
+        """Fill in the hidden states, by descent from the previous ones."""
+        allowed = np.where(self.agrees, self.unary(w), np.inf)
+        return self._descend(allowed, w, previous)
+
+    def decode(self, w: Floats, start: Any) -> Indices:
+        """Descend on the energy less the error, from `start`."""
+        return self._descend(self.augmented_unary(w), w, start)
+
+    def _descend(self, unary: Floats, w: Floats, start: Any) -> Indices:
+        """Minimise over every second row, the others, every second column, and so on.
+
+        Rows that are no neighbours are independent given the rest, so each of these steps
+        is exact and the energy cannot rise. `start` None is the best state of each node.
+        """
+        potentials = unary.reshape(*self.grid, self.n_states)
+        tables = self.pairwise(w)
+        x = potentials.argmin(axis=2) if start is None else start.copy()
+        lowest = np.inf
+        while True:
+            for along in (0, 1):
+                view, nodes = x, potentials
+                if along == 1:
+                    view, nodes = x.T, potentials.transpose(1, 0, 2)
+                across = tables[1 - along]
+                for parity in (0, 1):
+                    rows = np.arange(parity, len(view), 2)
+                    if rows.size == 0:
+                        continue
+                    conditioned = nodes[rows].copy()
+                    conditioned[rows > 0] += across[view[rows[rows > 0] - 1]]
+                    inner = rows < len(view) - 1
+                    conditioned[inner] += across.T[view[rows[inner] + 1]]
+                    view[rows] = minimise_chains(conditioned, tables[along])
+            energy = (
+                np.take_along_axis(potentials, x[..., None], axis=2).sum()
+                + tables[0][x[:, :-1], x[:, 1:]].sum()
+                + tables[1][x[:-1], x[1:]].sum()
+            )
+            if energy >= lowest - 1e-12 * abs(energy):
+                return x
+            lowest = energy
+
+
+class _Chains:
+    """Chains of one direction and length, of which a row of `nodes` is one each."""
+
+    def __init__(self, problem: GridProblem, nodes: Indices, axis: int) -> None:
+        self.problem, self.nodes, self.axis = problem, nodes, axis
+        self.shape = (*nodes.shape, problem.n_states)
+        self.coords = nodes[..., None] * problem.n_states + np.arange(problem.n_states)
+
+    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
+        problem = self.problem
+        shares = problem.augmented_unary(w) / problem.copies[:, None]
+        tables = problem.pairwise(w)
+        return self._state(minimise_chains(shares[self.nodes] + multipliers, tables[self.axis]))
+
+    def evaluate(self, x: Indices) -> SlaveState:
+        return self._state(x.ravel()[self.nodes])
+
+    def _state(self, states: Indices) -> SlaveState:
+        problem, S = self.problem, self.problem.n_states
+        mu = states[..., None] == np.arange(S)
+        nodes, share = self.nodes.ravel(), 1 / problem.copies[self.nodes.ravel()]
+        psi = np.zeros(problem.n_features)
+        unary = mu.reshape(-1, S).T @ (problem.X[nodes] * share[:, None])
+        psi[: problem.n_unary] = unary.ravel()
+        edges = np.bincount((states[:, :-1] * S + states[:, 1:]).ravel(), minlength=S * S)
+        problem.pairwise(psi)[self.axis] = edges.reshape(S, S)
+        wrong = ~problem.agrees[nodes, states.ravel()]
+        return SlaveState(mu, psi, -float(share[wrong].sum()))
+
+
+class GridSolution(NamedTuple):
+    """States of a grid, their energy, and a bound on that of any others.
+
+    Attributes
+    ----------
+    states : ndarray of shape (rows, columns)
+        label · n_hidden + hidden state of each node.
+    energy : float
+        Their energy.
+    lower_bound : float
+        No states have a lower energy.
+    """
+
+    states: Indices
+    energy: float
+    lower_bound: float
+
+
+class LatentGridCRF(BaseEstimator):
+    """Label the nodes of grids, each label having hidden states (Komodakis 2011, Section 5).
+
+    See `GridProblem` for the model and `DualDecompositionLearner` for the learning.
+
+    The loss is not convex in the hidden states, and states alike would stay alike. The first
+    states are therefore the clusters that k-means finds among the nodes of each label, and the
+    first weights half the squared distances to their centres.
+
+    Parameters
+    ----------
+    n_hidden : int, default=2
+        Number of hidden states of each label. With 1 nothing is latent.
+    decomposition : {"chains", "edges"}, default="chains"
+        See `GridProblem`.
+    strength : float, default=0.01
+        τ for each training node; the regularizer is half the squared norm of the weights, for
+        features of mean 0 and variance 1.
+    max_iter, inner_iter, stochastic, tol, n_jobs, verbose
+        As for `DualDecompositionLearner`.
+    random_state : int, RandomState instance or None, default=None
+        Randomness of k-means, and order of the images if `stochastic`.
+
+    Attributes
+    ----------
+    weights_ : ndarray
+        All weights, in the order of `GridProblem`, for the features as they were given.
+    states_ : list of ndarray of shape (rows, columns)
+        States filled in for the training images: label · n_hidden + hidden state.
+    n_labels_ : int
+        Number of labels.
+    n_features_in_ : int
+        Number of features.
+    objective_path_ : ndarray of shape (`n_iter_` + 1,)
+        Relaxed objective before the first and after every iteration. All attributes of
+        `DualDecompositionLearner` on losses and iterations are passed on.
+
+    Examples
+    --------
+    >>> images, labels, _ = make_xor_grids(8, (8, 8), random_state=0)
+    >>> model = LatentGridCRF(random_state=0).fit(images[:6], labels[:6])
+    >>> linear = LatentGridCRF(n_hidden=1, random_state=0).fit(images[:6], labels[:6])
+    >>> for fitted in (model, linear):
+    ...     wrong = [fitted.predict(x) != y for x, y in zip(images[6:], labels[6:])]
+    ...     print(np.mean(wrong) < 0.2)
+    True
+    False
+    """
+
+    def __init__(
+        self,
+        *,
+        n_hidden: int = 2,
+        decomposition: str = "chains",
+        strength: float = 0.01,
+        max_iter: int = 300,
+        inner_iter: int = 1,
+        stochastic: bool = False,
+        tol: float = 0.01,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.decomposition = decomposition
+        self.strength = strength
+        self.max_iter = max_iter
+        self.inner_iter = inner_iter
+        self.stochastic = stochastic
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, images: Sequence[ArrayLike], labels: Sequence[ArrayLike]) -> Self:
+        """Learn from images and their labels.
+
+        Parameters
+        ----------
+        images : sequence of array-likes of shape (rows, columns, n_features)
+            Features of the nodes; rows and columns may differ between images. A sequence is
+            an image of one row.
+        labels : sequence of array-likes of shape (rows, columns)
+            Label of each node, 0 to n_labels − 1.
+
+        Returns
+        -------
+        LatentGridCRF
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument or a parameter is not as described, or a label has fewer nodes
+            than hidden states.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `tol` was not reached in `max_iter` iterations.
+        """
+        n_hidden = check_integer(self.n_hidden, "n_hidden", least=1)
+        strength = check_number(self.strength, "strength", least=0)
+        if len(images) != len(labels) or len(images) == 0:
+            raise ValueError(
+                "images and labels must be sequences of the same length, at least 1; got "
+                f"lengths {len(images)} and {len(labels)}"
+            )
+        grids = [_check_image(image) for image in images]
+        F = grids[0].shape[2]
+        if any(grid.shape[2] != F for grid in grids):
+            raise ValueError(
+                "images must have the same number of features; got "
+                f"{[grid.shape[2] for grid in grids]}"
+            )
+        wanted = [_check_labels(y, grid.shape[:2]) for y, grid in zip(labels, grids, strict=True)]
+        nodes = np.concatenate([grid.reshape(-1, F) for grid in grids])
+        codes = np.concatenate([y.ravel() for y in wanted])
+        counts = np.bincount(codes)
+        if counts.min() < n_hidden:
+            raise ValueError(
+                f"labels: each needs at least n_hidden={n_hidden} training nodes; the labels "
+                f"0 to {len(counts) - 1} have {counts}"
+            )
+        self.n_labels_, self.n_features_in_ = len(counts), F
+        rng = check_random_state(self.random_state)
+        mean, scale = nodes.mean(axis=0), nodes.std(axis=0)
+        scale[scale == 0] = 1.0
+        nodes = (nodes - mean) / scale
+        centers = np.concatenate(
+            [
+                KMeans(n_hidden, n_init=10, random_state=rng)
+                .fit(nodes[codes == y])
+                .cluster_centers_
+                for y in range(self.n_labels_)
+            ]
+        )
+        problems = [
+            GridProblem(
+                (grid - mean) / scale,
+                y,
+                n_labels=self.n_labels_,
+                n_hidden=n_hidden,
+                decomposition=self.decomposition,
+            )
+            for grid, y in zip(grids, wanted, strict=True)
+        ]
+        start = np.zeros(problems[0].n_features)
+        unary = np.column_stack([-centers, (centers**2).sum(axis=1) / 2])
+        start[: problems[0].n_unary] = unary.ravel()
+        learner = DualDecompositionLearner(
+            regularizer="l2",
+            strength=strength * len(nodes),
+            step_weights=1 / len(nodes),
+            step_multipliers=0.1,
+            max_iter=self.max_iter,
+            inner_iter=self.inner_iter,
+            stochastic=self.stochastic,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            random_state=rng,
+        ).fit(problems, start)
+        self.weights_ = learner.weights_.copy()
+        scaled = self.weights_[: problems[0].n_unary].reshape(-1, F + 1)
+        scaled[:, :-1] /= scale
+        scaled[:, -1] -= scaled[:, :-1] @ mean
+        self.states_ = learner.completions_
+        for name in REPORTED:
+            setattr(self, name, getattr(learner, name))
+        return self
+
+    def predict(self, image: ArrayLike) -> Indices:
+        """Label the nodes of an image.
+
+        Parameters
+        ----------
+        image : array-like of shape (rows, columns, n_features)
+            Features of the nodes.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns)
+            Label of each node.
+
+        Raises
+        ------
+        ValueError
+            If the image is not as described.
+        """
+        return self.infer(image).states // self.n_hidden
+
+    def infer(self, image: ArrayLike) -> GridSolution:
+        """Minimise the energy of an image, over labels and hidden states together.
+
+        Descent over alternating rows and columns, from the best states of single nodes and
+        from those of the slaves, whose dual value also bounds the minimum from below.
+
+        Parameters
+        ----------
+        image : array-like of shape (rows, columns, n_features)
+            Features of the nodes.
+
+        Returns
+        -------
+        GridSolution
+            States, energy and lower bound.
+
+        Raises
+        ------
+        ValueError
+            If the image is not as described.
+        """
+        check_is_fitted(self)
+        problem = GridProblem(
+            image,
+            n_labels=self.n_labels_,
+            n_hidden=self.n_hidden,
+            decomposition=self.decomposition,
+        )
+        if problem.n_features != self.weights_.size:
+            raise ValueError(
+                f"image must have {self.n_features_in_} features, as in fit; got "
+                f"{problem.X.shape[1] - 1}"
+            )
+        w = self.weights_
+        x = problem.decode(w, None)
+        energy = configuration_energy(problem, w, x)
+        tightened = tighten(problem, w, initial_multipliers(problem), x)
+        lower_bound = energy - tightened.relaxed_loss
+        for batch, own in zip(problem.batches, tightened.multipliers, strict=True):
+            votes = np.zeros(problem.n_variables)
+            np.add.at(votes, batch.coords, batch.minimise(w, own).mu)
+            start = votes.reshape(*problem.grid, -1).argmax(axis=2)
+            found = problem.decode(w, start)
+            found_energy = configuration_energy(problem, w, found)
+            if found_energy < energy:
+                x, energy = found, found_energy
+        return GridSolution(x, energy, lower_bound)
+
+
+def _check_image(image: Any) -> Floats:
+    array: Any = check_array(
+        image, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="image"
+    )
+    if array.ndim != 3 or 0 in array.shape:
+        raise ValueError(
+            f"image must have shape (rows, columns, n_features), none of them 0; got {array.shape}"
+        )
+    return array
+
+
+def _check_labels(labels: Any, grid: tuple[int, ...], n_labels: int | None = None) -> Indices:
+    array = np.asarray(labels)
+    if array.shape != tuple(grid) or array.dtype.kind not in "biu":
+        raise ValueError(
+            f"labels must be integers of the shape {tuple(grid)} of the image; got shape "
+            f"{array.shape} and dtype {array.dtype}"
+        )
+    if array.min() < 0 or (n_labels is not None and array.max() >= n_labels):
+        allowed = "" if n_labels is None else f" and at most {n_labels - 1}"
+        raise ValueError(f"labels must be at least 0{allowed}; got {array.min()} to {array.max()}")
+    return array.astype(np.intp)
