@@ -553,9 +553,9 @@ def _grid(pixels: bytes, width: int) -> NDArray[np.int64]:
 
 
 def _corel_text(folder: Path, name: str) -> str:
-    for path in (folder / name, folder / f"{name}.gz"):
+    for path, unpack in ((folder / name, bytes), (folder / f"{name}.gz", gzip.decompress)):
         if path.exists():
-            return (gzip.open if path.suffix == ".gz" else open)(path, "rt").read()
+            return unpack(path.read_bytes()).decode()
     raise FileNotFoundError(f"{folder} should hold {name} or {name}.gz. {COREL_WHERE}")
 
 
