@@ -34,7 +34,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,7 @@ from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._validation import check_integer, check_n_clusters, check_number, metric_factor
@@ -226,6 +227,9 @@ class LargeMarginMetric(BaseEstimator):
     >>> partition_loss(model.predict(X[2]), y) < 0.5
     True
     """
+
+    # scikit-learn's routing of arguments has no use for a number that changes with X
+    __metadata_request__predict: ClassVar = {"n_clusters": UNUSED}
 
     def __init__(
         self,

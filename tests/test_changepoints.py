@@ -187,14 +187,49 @@ def test_an_offset_costs_no_digits(offset):
     assert_array_equal(segment((X + min(offset, 1e3)).astype(np.float32), 5), truth)
 
 
-def test_far_levels_do_not_hide_near_ones():
+@pytest.mark.parametrize("compiled_from", [1, np.inf])
+def test_far_levels_do_not_hide_near_ones(compiled_from, monkeypatch):
     """A level 1e7 away makes the sums of the other segments look like rounding."""
+    monkeypatch.setattr(changepoints, "_COMPILED_FROM", compiled_from)
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), 300)
     X = np.array([[0.0], [1e7], [3.0], [0.0]])[truth] + rng.normal(size=(1200, 1))
     for labels in (segment(X, 4), segment(X, penalty=50.0)):
         assert labels.max() == 3
         assert np.abs(np.flatnonzero(np.diff(labels)) + 1 - [300, 600, 900]).max() <= 3
+
+
+@pytest.mark.parametrize("min_length", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("augmented", [False, True])
+def test_pruning_changes_nothing(min_length, augmented, monkeypatch):
+    """Blocks of one or a few ends prune as early as can be; so do short segments."""
+    n = 60
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(changepoints, "_ENDS", int(rng.integers(1, 8)))
+        truth = np.sort(rng.integers(0, 5, n))
+        X = rng.normal(size=(n, 1)) + rng.normal(size=(5, 1))[truth] * 2
+        boundaries = np.append(segment_starts(truth), n) if augmented else None
+        weight = 2.0 if augmented else 0.0
+        penalty = float(rng.choice([0.2, 1.0, 3.0]))
+        A = X @ X.T - weight * equivalence_matrix(truth) - penalty * np.eye(n)
+        scores = changepoints._DataScores(X, boundaries, weight)
+        assert scores.split_loss == weight
+        found = trace(A, changepoints._search(scores, None, penalty, min_length, None))
+        scores.split_loss = np.inf
+        unpruned = trace(A, changepoints._search(scores, None, penalty, min_length, None))
+        assert_allclose(found, unpruned, rtol=1e-12)
+
+
+def test_overlap_of_a_segment_with_the_truth():
+    boundaries = np.array([0, 2, 3, 7, 12])
+    N = equivalence_matrix(np.repeat(np.arange(4), np.diff(boundaries)))
+    starts, ends = np.arange(12), np.arange(1, 13)
+    lengths = np.maximum(ends[:, None] - starts, 1).astype(float)
+    overlap = changepoints._Overlap(boundaries)(starts, ends, lengths)
+    for u in ends:
+        for s in range(u):
+            assert_allclose(overlap[u - 1, s], N[s:u, s:u].sum() / (u - s), rtol=1e-12)
 
 
 def test_the_pairs_of_positions_looked_at_grow_with_the_segments_not_with_the_sequence(monkeypatch):

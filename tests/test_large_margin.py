@@ -101,7 +101,7 @@ def dense_spectral_hinge(X, truth, B, known):
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8)])
+@pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8), (6, 1)])
 def test_spectral_hinge_is_the_relaxation_and_above_every_partition(known, n, d):
     rng = np.random.default_rng(2)
     truth = np.array([0, 1, 0, 2, 2, 1])[:n]
@@ -140,6 +140,32 @@ def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
             assert at <= value + 1e-9
             if metric is made:
                 assert_allclose(at, value, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("full", "linear", "quadratic"),
+    [(False, 0, 0.5), (False, 0.3, 0.5), (False, 0.3, 0), (True, 0, 0.5), (True, 0.3, 0.5)],
+)
+def test_bound_from_a_cut(full, linear, quadratic):
+    """max(0, o + ⟨G, B⟩) + Ω(B) is nowhere below the bound, and attains it where told to."""
+    rng = np.random.default_rng(6)
+    problem = large_margin._Problem([], np.ones(1), linear, quadratic, full, 3)
+    for _ in range(10):
+        G = rng.normal(size=(3, 3))
+        gradient = (G + G.T).ravel() if full else G.diagonal()
+        bound, minimizer = problem.bound(2.0, gradient)
+        for scale in [0.0, 0.1, 0.5, 1.0, 3.0, 10.0]:
+            L = scale * rng.normal(size=(3, 3))
+            B = problem.project((L @ L.T).ravel() if full else L.diagonal())
+            value = max(0.0, 2.0 + gradient @ B.entries) + problem.regularization(B)
+            assert value >= bound - 1e-12
+        if quadratic:
+            at = 2.0 + gradient @ minimizer.entries + problem.regularization(minimizer)
+            assert_allclose(at, bound, atol=1e-12)
+        else:
+            worst = np.eye(3)[gradient.argmin()] * -2.0 / min(gradient.min(), -1e-9)
+            reached = problem.regularization(problem.project(worst))
+            assert_allclose(bound, min(2.0, reached), rtol=1e-6)
 
 
 # The optimum
