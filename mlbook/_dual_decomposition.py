@@ -28,6 +28,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from mlbook._optional import need
 from mlbook._validation import check_integer, check_number
 
 __all__ = [
@@ -630,11 +631,8 @@ def tighten(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any)
 
 
 def _progress(n: int, verbose: bool) -> Iterable[int]:
-    """Count to n, under a progress bar if one is wanted and tqdm is installed."""
+    """Count to n, under a progress bar if one is wanted."""
     if not verbose:
         return range(n)
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return range(n)
+    tqdm = need("tqdm.auto", project="tqdm", extra="reproduce").tqdm
     return tqdm(range(n), desc="subgradient steps")

@@ -43,6 +43,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
+from mlbook._optional import need
 from mlbook._validation import check_integer
 
 __all__ = [
@@ -517,12 +518,7 @@ def _draw_pairs(
 @contextmanager
 def _metric_learn() -> Iterator[Any]:
     """metric-learn, for a block in which it does not warn of its own use of scikit-learn."""
-    try:
-        import metric_learn
-    except ImportError as error:
-        raise ImportError(
-            "this baseline is metric-learn's; install it with: pip install mlbook[reproduce]"
-        ) from error
+    metric_learn = need("metric_learn", project="metric-learn", extra="reproduce")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "'force_all_finite' was renamed", FutureWarning)
         yield metric_learn

@@ -15,6 +15,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_array, diags_array, vstack
 from sklearn.utils import gen_batches
 
+from mlbook._optional import need
 from mlbook._validation import check_integer, check_number
 
 __all__ = [
@@ -303,14 +304,7 @@ def _check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray
 
 def _skimage(module: str) -> Any:
     """Return a module of scikit-image."""
-    from importlib import import_module
-
-    try:
-        return import_module(f"skimage.{module}")
-    except ImportError as error:
-        raise ImportError(
-            "images need scikit-image: `pip install scikit-image`, part of the extra `reproduce`"
-        ) from error
+    return need(f"skimage.{module}", project="scikit-image", extra="reproduce")
 
 
 def _scaled(image: NDArray[Any], max_height: int | None) -> NDArray[Any]:

@@ -46,6 +46,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._optional import need
 from mlbook._validation import check_integer, check_n_clusters, check_number, metric_factor
 from mlbook.changepoints import (
     constraints_from_labels,
@@ -851,10 +852,7 @@ def _progress(verbose: bool, total: int) -> Iterator[Callable[[_Solution], None]
     if not verbose:
         yield lambda solution: None
         return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ImportError("verbose=True needs tqdm, of the extra 'reproduce'") from error
+    tqdm = need("tqdm.auto", project="tqdm", extra="reproduce").tqdm
     with tqdm(total=total, desc="large margin", unit="round") as bar:
 
         def show(solution: _Solution) -> None:

@@ -11,7 +11,14 @@ from numpy.testing import assert_allclose
 
 from benchmarks import __main__ as command
 from benchmarks import measure as measuring
-from benchmarks.cases import BARS, BENCHMARKS, Benchmark, make_rows
+from benchmarks.cases import (
+    BARS,
+    BENCHMARKS,
+    Benchmark,
+    energy_and_gap,
+    exemplars,
+    make_rows,
+)
 from mlbook.mlca import MLCA
 
 NEEDS_METRIC_LEARN = {"rca", "lfda", "itml"}
@@ -30,6 +37,9 @@ def test_every_benchmark_runs(name):
     assert (line["error"] is None) == (benchmark.error is None)
     if benchmark.error:
         assert line["error"] < 1e-7
+    if benchmark.compare:
+        assert 0.5 < line["energy_ratio"] <= 1
+        assert 0 <= line["gap"] < (0.3 if "random" in name else 0.01)
 
 
 def test_bars_are_about_sizes_that_are_measured():
@@ -135,7 +145,26 @@ def test_bars_pass_miss_or_were_not_measured():
         {"name": "mlca", "n": n, "d": d} | fake_line(1.0, ratio=2.6),
         {"name": "mlca-ill", "n": n, "d": d, "skipped": "no memory"},
     ]
-    assert [bar["passed"] for bar in command.judge(lines)] == [False, None, None, True, None]
+    passed = [bar["passed"] for bar in command.judge(lines)]
+    assert passed[:5] == [False, None, None, True, None]
+    assert set(passed[5:]) == {None}
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "random"])
+def test_energies_of_exemplars_are_compared_instance_by_instance(kind):
+    data = BENCHMARKS[f"exemplars-{kind}"].make(30, 2)
+    assert data.D.shape == (3, 30, 30) and data.nbytes == 30 * 30 * 8
+    assert (kind == "random") == bool((data.D[0] != data.D[0].T).any())
+    solutions = exemplars(data)
+    all_points = [np.arange(30)] * 3
+    found = energy_and_gap(data, solutions, all_points)
+    ratios = [x.energy / (30 * f) for x, f in zip(solutions, data.penalties, strict=True)]
+    assert found == {
+        "energy_ratio": pytest.approx(max(ratios)),
+        "gap": max(x.gap for x in solutions),
+    }
+    nothing = [np.array([], dtype=int)] * 3
+    assert energy_and_gap(data, solutions, nothing)["energy_ratio"] == 0
 
 
 def test_unknown_names_are_refused(capsys):

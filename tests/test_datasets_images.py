@@ -180,8 +180,8 @@ def test_bad_arguments_are_refused(arguments, message):
 
 
 def test_missing_packages_are_named(horses, monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    monkeypatch.setitem(sys.modules, "skimage", None)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    monkeypatch.setitem(sys.modules, "skimage.data", None)
     with pytest.raises(ImportError, match="pip install pillow"):
         load_horses(horses)[0]
     with pytest.raises(ImportError, match="pip install scikit-image"):

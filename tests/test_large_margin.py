@@ -485,7 +485,7 @@ def test_progress(capsys, monkeypatch):
     LargeMarginMetric(verbose=True).fit(X, y)
     assert "gap" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match="'reproduce'"):
+    with pytest.raises(ImportError, match="pip install tqdm"):
         LargeMarginMetric(verbose=True).fit(X, y)
 
 

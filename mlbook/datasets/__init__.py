@@ -41,6 +41,7 @@ from mlbook.datasets.series import (
 from mlbook.datasets.tables import load_letters, load_libras
 from mlbook.datasets.views import (
     DIGIT_VIEWS,
+    IMAGE_FOLDERS,
     IMAGE_VIEWS,
     TEXTURES,
     distance_stack,
@@ -55,6 +56,7 @@ __all__ = [
     "COLLAGE_TEXTURES",
     "CROSSED_CLUSTER_MEANS",
     "DIGIT_VIEWS",
+    "IMAGE_FOLDERS",
     "IMAGE_VIEWS",
     "NOISE_FEATURE_STD",
     "TEXTURES",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from mlbook._optional import need
 from mlbook._validation import check_integer
 from mlbook.datasets._sources import user_folder
 from mlbook.datasets.views import TEXTURES
@@ -247,25 +248,13 @@ def _pairs(root: Path, where: str) -> list[tuple[Path, Path]]:
 
 def _pixels(path: Path, mode: str | None = None) -> NDArray[np.uint8]:
     """Values of the pixels of a file; of a file with a palette, their indices in it."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError(
-            "images are read with Pillow: `pip install pillow`, part of the extra `book`"
-        ) from error
-    with Image.open(path) as image:
+    with need("PIL.Image", project="pillow", extra="book").open(path) as image:
         return np.array(image if mode is None else image.convert(mode), dtype=np.uint8)
 
 
 def _textures(part: str) -> list[NDArray[np.float64]]:
     """Twelve textures of the same mean and contrast, in the order of `COLLAGE_TEXTURES`."""
-    try:
-        from skimage import data
-    except ImportError as error:
-        raise ImportError(
-            "textures come with scikit-image: `pip install scikit-image`, part of the extra "
-            "`reproduce`"
-        ) from error
+    data = need("skimage.data", project="scikit-image", extra="reproduce")
     found = []
     for name in TEXTURES:
         photograph = getattr(data, name)().astype(np.float64)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, manhattan_distances
 from sklearn.utils import check_random_state
 
+from mlbook._optional import need
 from mlbook._validation import check_integer
 from mlbook.datasets._sources import package_file, user_folder
 
@@ -142,7 +143,7 @@ def load_texture_patches(
     ((75, 64, 64), [25, 25, 25])
     """
     size = check_integer(size, "size", least=8, most=256)
-    _skimage()
+    need("skimage", project="scikit-image", extra="reproduce")
     from skimage import data
     from skimage.transform import rotate as turn
 
@@ -231,7 +232,7 @@ def load_image_folder(
             paths = [paths[i] for i in np.sort(rng.permutation(len(paths))[:count])]
         chosen += paths
         y += [label] * len(paths)
-    _skimage()
+    need("skimage", project="scikit-image", extra="reproduce")
     return np.array([_square(path, size) for path in chosen]), np.array(y), classes
 
 
@@ -274,15 +275,6 @@ def _square(path: Path, size: int) -> Array:
 
 
 # Features of images
-
-
-def _skimage() -> None:
-    try:
-        import skimage  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "images need scikit-image: `pip install scikit-image`, part of the extra `reproduce`"
-        ) from error
 
 
 def _binary_patterns(images: Array, method: str, n_bins: int) -> Array:
@@ -380,7 +372,7 @@ def image_views(images: Array) -> dict[str, Array]:
             f"images must have shape (n, height, width) and values from 0 to 1; got {images.shape}"
             + (f" with values from {images.min():g} to {images.max():g}" if images.size else "")
         )
-    _skimage()
+    need("skimage", project="scikit-image", extra="reproduce")
     return {name: feature(images) for name, feature in IMAGE_VIEWS.items()}
 
 

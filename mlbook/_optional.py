@@ -1,0 +1,22 @@
+"""Packages of the extras: imported where they are used, with a word on how to get them."""
+
+from importlib import import_module
+from typing import Any
+
+
+def need(module: str, *, project: str, extra: str) -> Any:
+    """Import and return a module of an optional package.
+
+    Examples
+    --------
+    >>> need("no_such_module", project="no-such-project", extra="book")
+    Traceback (most recent call last):
+    ...
+    ImportError: this needs no-such-project, of the extra `book`: pip install no-such-project
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {project}, of the extra `{extra}`: pip install {project}"
+        ) from error
