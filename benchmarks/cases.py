@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import AffinityPropagation
+from sklearn.metrics import pairwise_distances
 
 from mlbook.baselines import METRICS
+from mlbook.exemplars import ExemplarSolution, exemplar_energy, solve_exemplars
 from mlbook.kmeans import spectral_bound
 from mlbook.mlca import MLCA
 from mlbook.partitions import normalized_assignment, partition_loss
@@ -19,6 +22,7 @@ D, N = 135, 2_000_000  # the features and pixels of Law 2016, Section 5.2
 N_CLASSES = 10
 CHUNK = 100_000  # rows per call of partial_fit
 OVER_N = ((1_000, D), (10_000, D), (100_000, D), (500_000, D), (N, D))
+POINTS = (500, 2000)  # to cluster by exemplars
 OVER_D = ((200_000, 32), (200_000, 64), (200_000, D), (200_000, 270))
 
 
@@ -83,6 +87,72 @@ def make_parts(n: int, d: int) -> tuple[MLCA, MLCA]:
     return MLCA().fit(rows.X[:n], rows.y[:n]), MLCA().fit(rows.X[n:], rows.y[n:])
 
 
+@dataclass(frozen=True)
+class Distances:
+    """Distance matrices of several instances, one after the other, and a penalty for each."""
+
+    D: NDArray[np.float64]
+    penalties: list[float]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of one matrix."""
+        return self.D[0].nbytes
+
+
+def make_distances(kind: str) -> Callable[[int, int], Distances]:
+    """Draw three instances: distances of "gaussian" or "uniform" points, or "random" ones.
+
+    The first two are squared Euclidean, in d dimensions; the last are independent, hence
+    asymmetric, whatever d. The penalty is the median distance, as by default.
+    """
+
+    def make(n: int, d: int) -> Distances:
+        D = np.empty((3, n, n))
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            if kind == "random":
+                D[seed] = rng.random((n, n))
+            else:
+                X = rng.normal(size=(n, d)) if kind == "gaussian" else rng.random((n, d))
+                D[seed] = pairwise_distances(X, metric="sqeuclidean")
+        apart = ~np.eye(n, dtype=bool)
+        return Distances(D, [float(np.median(matrix[apart])) for matrix in D])
+
+    return make
+
+
+def exemplars(data: Distances) -> list[ExemplarSolution]:
+    """Cluster all instances by exemplars."""
+    return [
+        solve_exemplars(D, penalty, random_state=0)
+        for D, penalty in zip(data.D, data.penalties, strict=True)
+    ]
+
+
+def affinity_propagation(data: Distances) -> list[NDArray[np.int64]]:
+    """Find exemplars of all instances by scikit-learn's affinity propagation."""
+    found = []
+    for D, penalty in zip(data.D, data.penalties, strict=True):
+        model = AffinityPropagation(affinity="precomputed", preference=-penalty, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not converged: compared as it is
+            found.append(model.fit(-D).cluster_centers_indices_)
+    return found
+
+
+def energy_and_gap(
+    data: Distances, solutions: list[ExemplarSolution], rivals: list[NDArray[np.int64]]
+) -> dict[str, float]:
+    """Return the worst energy relative to the rival's, and the worst certified gap."""
+    rival_energies = [
+        exemplar_energy(D, Q, penalty) if len(Q) else np.inf
+        for D, Q, penalty in zip(data.D, rivals, data.penalties, strict=True)
+    ]
+    ratios = [x.energy / e for x, e in zip(solutions, rival_energies, strict=True)]
+    return {"energy_ratio": max(ratios), "gap": max(x.gap for x in solutions)}
+
+
 def gram(data: Rows) -> NDArray[np.float64]:
     """Compute XᵀX, and nothing else."""
     return data.X.T @ data.X
@@ -131,7 +201,8 @@ def relative_error(data: Rows, model: MLCA) -> float:
 class Benchmark:
     """A function under test, a reference, and the sizes (n, d) to compare them at.
 
-    `make(n, d)` makes the data; `error(data, result)` judges the function's result.
+    `make(n, d)` makes the data; `error(data, result)` judges the function's result, and
+    `compare(data, result, reference's result)` gives further numbers by name.
     """
 
     name: str
@@ -141,6 +212,7 @@ class Benchmark:
     versus: str = "XᵀX"
     reference: Callable[[Any], Any] = gram
     error: Callable[[Any, Any], float] | None = None
+    compare: Callable[[Any, Any, Any], dict[str, float]] | None = None
     quick: tuple[int, int] = (400, 12)
 
 
@@ -187,6 +259,17 @@ def _benchmarks() -> Iterator[Benchmark]:
         versus="thin SVD",
         reference=lambda data: np.linalg.svd(data.X, full_matrices=False),
     )
+    for kind, widths in (("gaussian", (2, 100)), ("uniform", (2, 100)), ("random", (0,))):
+        yield Benchmark(
+            f"exemplars-{kind}",
+            exemplars,
+            make_distances(kind),
+            sizes=tuple((n, d) for d in widths for n in POINTS),
+            versus="AffinityPropagation",
+            reference=affinity_propagation,
+            compare=energy_and_gap,
+            quick=(60, 2),
+        )
 
 
 BENCHMARKS = {benchmark.name: benchmark for benchmark in _benchmarks()}
@@ -203,10 +286,23 @@ class Bar:
     size: tuple[int, int] = (N, D)
 
 
+def _exemplar_bars() -> Iterator[Bar]:
+    for kind in ("gaussian", "uniform"):
+        for d in (2, 100):
+            for n in POINTS:
+                where = f"exemplars-{kind}", (n, d)
+                name = f"{kind} {d}-d, {n:,} points"
+                yield Bar(f"energy / AP, {name}", where[0], "energy_ratio", 1.0, where[1])
+                yield Bar(f"certified gap, {name}", where[0], "gap", 0.01, where[1])
+            yield Bar(f"CPU time / AP, {name}", where[0], "cpu_ratio", 1.0, where[1])
+            yield Bar(f"extra memory / D, {name}", where[0], "memory", 3.0, where[1])
+
+
 BARS = (
     Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.5),
     Bar("time of an ill-conditioned fit / XᵀX", "mlca-ill", "ratio", 5.0),
     Bar("error of W at condition number 1e8", "mlca-ill", "error", 1e-7),
     Bar("extra memory of a well-conditioned fit / X", "mlca", "memory", 0.1),
     Bar("extra memory of an ill-conditioned fit / X", "mlca-ill", "memory", 0.1),
+    *_exemplar_bars(),
 )

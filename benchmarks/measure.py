@@ -17,7 +17,7 @@ MEMORY_SHARE = 0.7  # of the machine's memory, for one measurement
 def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, Any]:
     """Compare a function with its reference at one size.
 
-    The first call, which is not timed, gives the memory and the error. Then reference and
+    The first call, which is not timed, gives the memory, the error and the rest. Then reference and
     function take turns, for about as long as told and at least once; each turn gives a ratio.
 
     Parameters
@@ -36,15 +36,16 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         programs disturbed least; their "ratio", and "ratios", the smallest and the largest
         within one turn; "cpu_ratio" of the processor times; the number of "repeats";
         "extra_bytes" that the function took beside the data and, as a share of them,
-        "memory"; "error" where it is known, or None.
+        "memory"; "error" where it is known, or None; and what the benchmark compares besides.
     """
     data = benchmark.make(n, d)
     before = peak_bytes(reset=True)
     result = benchmark.subject(data)
     extra = peak_bytes() - before
     error = benchmark.error(data, result) if benchmark.error else None
-    del result
-    benchmark.reference(data)
+    reference_result = benchmark.reference(data)
+    compared = benchmark.compare(data, result, reference_result) if benchmark.compare else {}
+    del result, reference_result
 
     turns: list[tuple[float, float, float, float]] = []
     start = time.perf_counter()
@@ -62,6 +63,7 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         "extra_bytes": extra,
         "memory": extra / data.nbytes if hasattr(data, "nbytes") else None,
         "error": error,
+        **compared,
     }
 
 

@@ -21,13 +21,12 @@ not, and then no v can prove a small gap.
 
 An exemplar pays its penalty only, even if another exemplar is at a negative distance from it.
 For a facility location problem to say the same, "p to itself" must not cost more than "p to
-q" for any q. The search below therefore works on costs c with c_pq = d_pq, c_pp =
-min(0, min_q d_pq), and on f_p − c_pp instead of f_p: energies and bounds stay what they are.
+q" for any q. The search (``mlbook._facility``) therefore has costs c with c_pq = d_pq, c_pp =
+min(0, min_q d_pq), and penalties f_p − c_pp: energies and bounds stay what they are.
 """
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -40,6 +39,9 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances
 from sklearn.utils import Tags, check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mlbook._facility import BLOCK, local_search, search
+from mlbook._validation import check_integer
+
 __all__ = [
     "ExemplarClustering",
     "ExemplarSolution",
@@ -47,6 +49,7 @@ __all__ = [
     "exemplar_energy",
     "exemplar_labels",
     "improve_exemplars",
+    "penalty_range",
     "solve_exemplars",
     "solve_exemplars_exact",
 ]
@@ -54,10 +57,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_STEPS = 80  # dual steps between two roundings
-_PATIENCE = 5  # roundings in a row that may bring nothing
-_BLOCK = 2**16  # numbers worked on at a time, to stay in cache
-_NOTHING = 1e-12  # differences below this share of the sums they come from are rounding
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -127,7 +126,9 @@ def exemplar_energy(D: ArrayLike, exemplars: ArrayLike, penalty: ArrayLike) -> f
     distances = _check_distances(D)
     n = len(distances)
     Q, f = _check_exemplars(exemplars, n), _check_penalty(penalty, n)
-    return _energy(distances, Q, f)
+    rest = np.ones(n, dtype=bool)
+    rest[Q] = False
+    return float(distances[np.ix_(rest, Q)].min(axis=1).sum(dtype=np.float64) + f[Q].sum())
 
 
 def exemplar_labels(D: ArrayLike, exemplars: ArrayLike) -> Indices:
@@ -161,7 +162,10 @@ def exemplar_labels(D: ArrayLike, exemplars: ArrayLike) -> Indices:
     [0 0 0 1]
     """
     distances = _check_distances(D)
-    return _labels(distances, _check_exemplars(exemplars, len(distances)))
+    Q = _check_exemplars(exemplars, len(distances))
+    labels = distances[:, Q].argmin(axis=1)
+    labels[Q] = np.arange(len(Q))
+    return labels
 
 
 def exemplar_bound(D: ArrayLike, penalty: ArrayLike, v: ArrayLike) -> float:
@@ -212,6 +216,62 @@ def exemplar_bound(D: ArrayLike, penalty: ArrayLike, v: ArrayLike) -> float:
     return _bound(distances, _check_penalty(penalty, n), multipliers)[0]
 
 
+def penalty_range(D: ArrayLike) -> tuple[float, float]:
+    """Range of common penalties with more than one exemplar, but not all points exemplars.
+
+    Up to the least distance it is optimal to make every point an exemplar; above it, it is
+    not. With q the best single exemplar, at any penalty below the largest gain
+    E({q}) − E({q, r}) + penalty of a second one, r, a single exemplar is not optimal; above it,
+    it may be. O(n²) time, O(n) memory beside D.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n), n at least 2
+        D[p, q] is the distance of point p to exemplar q. The diagonal is not used.
+
+    Returns
+    -------
+    low, high : float
+        For every common penalty strictly between the two, each optimal set, and each set that
+        `improve_exemplars` cannot improve, has at least 2 and at most n − 1 exemplars. There
+        is no such penalty if low ≥ high, as with equal distances.
+
+    Raises
+    ------
+    ValueError
+        If D is not as described.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 2.0, 9.0])
+    >>> penalty_range((x[:, None] - x) ** 2)
+    (1.0, 49.0)
+    """
+    distances = _check_distances(D)
+    n = len(distances)
+    if n < 2:
+        raise ValueError("D must hold the distances of at least 2 points; got 1")
+    points = np.arange(n)
+    least, sums = np.inf, np.zeros(n)
+    for rows in gen_batches(n, BLOCK // n + 1):
+        block = np.array(distances[rows], dtype=np.float64)
+        diagonal = np.arange(len(block)), points[rows]
+        block[diagonal] = np.inf
+        least = min(least, block.min())
+        block[diagonal] = 0
+        sums += block.sum(axis=0)
+    q = sums.argmin()
+    gains = np.zeros(n)
+    for rows in gen_batches(n, BLOCK // n + 1):
+        paid = distances[rows, q].astype(np.float64)
+        block = np.maximum(paid[:, None] - distances[rows], 0)
+        block[np.arange(len(block)), points[rows]] = paid
+        block[points[rows] == q] = 0
+        gains += block.sum(axis=0)
+    gains[q] = -np.inf
+    return float(least), float(gains.max())
+
+
 def improve_exemplars(
     D: ArrayLike,
     exemplars: ArrayLike,
@@ -221,10 +281,9 @@ def improve_exemplars(
 ) -> Indices:
     """Local search: add, drop or swap exemplars until no such move lowers the energy.
 
-    Candidates are tried in random order, and a move is made as soon as one pays. A drop is
-    also made when it costs nothing: of equally good sets the smaller is preferred. Trying one
-    candidate together with all exemplars it could replace takes O(n), hence a sweep over all
-    of them O(n²).
+    Again and again all additions and swaps are valued at once, in O(n²), and those that pay are
+    made in random order, if they still do when it is their turn. A drop is also made when it
+    costs nothing: of equally good sets the smaller is preferred.
 
     Parameters
     ----------
@@ -235,7 +294,7 @@ def improve_exemplars(
     penalty : float or array-like of shape (n,)
         Penalty of each exemplar, common or per point. +inf forbids a point to be one.
     random_state : int, RandomState instance or None, default=None
-        Order of the candidates.
+        Order of the moves.
 
     Returns
     -------
@@ -260,8 +319,7 @@ def improve_exemplars(
     Q = _check_exemplars(exemplars, n)
     if np.isinf(f[Q]).any():
         raise ValueError(f"exemplars must have a finite penalty; got {exemplars!r}")
-    order = check_random_state(random_state).permutation(n)
-    return _local_search(*_facility_costs(distances, f), Q, order)
+    return local_search(*_facility_costs(distances, f), Q, check_random_state(random_state))
 
 
 def solve_exemplars(
@@ -275,11 +333,11 @@ def solve_exemplars(
 
     From above: the greedy set and what a local search (`improve_exemplars`) makes of it. From
     below: ascent on the dual function L(v) by deflected subgradients (Camerini et al. 1975)
-    with Polyak's step. The two help each other: how often each point is open along
-    the ascent estimates the fractional solution of the linear program, which is rounded into
-    new starts of the local search (as is the best set without a tenth of its exemplars, when
-    rounding brings nothing); the energies found set the length of the steps, and no pair
-    farther apart than a point and its third nearest exemplar is looked at.
+    with Polyak's step. The two help each other: how often each point is open along the ascent
+    estimates the fractional solution of the linear program, which is rounded into new starts
+    of the local search; the energies found set the length of the steps, and no pair farther
+    apart than a point and its third nearest exemplar is looked at. In the end the local search
+    starts 20 to 40 times from the best set without three tenths of its exemplars.
 
     A dual step costs at most O(n²), as does a sweep of the local search. Beside D there is a
     copy of it and, for the pairs looked at, two arrays of up to n × n entries.
@@ -315,8 +373,11 @@ def solve_exemplars(
     """
     distances = _check_distances(D)
     f = _check_penalty(penalty, len(distances))
-    _check_max_iter(max_iter)
-    return _solve(distances, f, max_iter, check_random_state(random_state))
+    max_iter = check_integer(max_iter, "max_iter", least=1)
+    rng = check_random_state(random_state)
+    Q, v, n_iter = search(*_facility_costs(distances, f), max_iter, rng)
+    energy, bound = exemplar_energy(distances, Q, f), exemplar_bound(distances, f, v)
+    return ExemplarSolution(Q, energy, bound, v, n_iter)
 
 
 def solve_exemplars_exact(
@@ -369,8 +430,50 @@ def solve_exemplars_exact(
     """
     distances = _check_distances(D)
     f = _check_penalty(penalty, len(distances))
-    _check_max_iter(max_iter)
-    return _solve_exact(distances, f, max_iter, check_random_state(random_state))
+    start = solve_exemplars(distances, f, max_iter=max_iter, random_state=random_state)
+    v = start.multipliers
+    _, reduced = _bound(distances, f, v)
+    # A better solution exceeds the bound by at most the slack, while opening q exceeds it by
+    # the reduced cost of q, if positive, and p joining q by d_pq - v_p on top of that.
+    slack = start.energy - start.lower_bound + 1e-9 * np.abs(v).sum()
+    exemplars = np.flatnonzero(reduced <= slack)
+    costs = distances[:, exemplars] - v[:, None]
+    joins = costs <= slack - np.maximum(reduced[exemplars], 0)
+    joins &= distances[:, exemplars] < f[:, None]
+    joins[exemplars, np.arange(len(exemplars))] = False
+    p, q = np.nonzero(joins)
+
+    # As every point belongs to one exemplar, subtracting v_p from its costs changes nothing
+    # but the size of the numbers: HiGHS has absolute tolerances of 1e-6 and 1e-7.
+    n, k, m = len(f), len(exemplars), len(p)
+    objective = np.concatenate([f[exemplars] - v[exemplars], costs[p, q]])
+    scale = np.abs(objective).max() or 1.0
+    one_exemplar = coo_array(
+        (np.ones(k + m), (np.concatenate([exemplars, p]), np.arange(k + m))), shape=(n, k + m)
+    )
+    pairs = np.arange(m)
+    only_if_open = coo_array(
+        (np.repeat([1.0, -1.0], m), (np.tile(pairs, 2), np.concatenate([k + pairs, q]))),
+        shape=(m, k + m),
+    )
+    result = milp(
+        objective / scale,
+        integrality=np.arange(k + m) < k,
+        bounds=Bounds(0, 1),
+        constraints=[
+            LinearConstraint(one_exemplar.tocsr(), 1, 1),
+            LinearConstraint(only_if_open.tocsr(), -np.inf, 0),
+        ],
+        options={"mip_rel_gap": 0.0},
+    )
+    if not result.success:
+        raise RuntimeError(f"HiGHS did not solve the integer program: {result.message}")
+    Q = exemplars[result.x[:k] > 0.5]
+    energy = exemplar_energy(distances, Q, f)
+    if energy >= start.energy:
+        Q, energy = start.exemplars, start.energy
+    lower_bound = max(start.lower_bound, energy - 1e-6 * n * scale)
+    return ExemplarSolution(Q, energy, lower_bound, v, start.n_iter)
 
 
 class ExemplarClustering(ClusterMixin, BaseEstimator):
@@ -489,8 +592,10 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
         -----
         ConvergenceWarning
             If the gap remains above `tol`.
+        UserWarning
+            If one exemplar serves all points, or each of them is one, although there are more
+            than two: it says between which penalties that is not so (`penalty_range`).
         """
-        _check_max_iter(self.max_iter)
         if not self.tol >= 0:
             raise ValueError(f"tol must be a number that is at least 0; got {self.tol!r}")
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
@@ -507,16 +612,16 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
             self.penalty_: Any = _median_distance(D)
         else:
             self.penalty_ = np.asarray(self.penalty)[()]
-        f = _check_penalty(self.penalty_, len(D))
 
-        solve = _solve_exact if self.exact else _solve
-        solution = solve(D, f, self.max_iter, check_random_state(self.random_state))
+        solve = solve_exemplars_exact if self.exact else solve_exemplars
+        solution = solve(D, self.penalty_, max_iter=self.max_iter, random_state=self.random_state)
         self.exemplar_indices_ = solution.exemplars
-        self.labels_ = _labels(D, solution.exemplars)
+        self.labels_ = exemplar_labels(D, solution.exemplars)
         if not precomputed:
             self.exemplars_ = points[solution.exemplars]
         self.energy_, self.lower_bound_ = solution.energy, solution.lower_bound
         self.gap_, self.n_iter_ = solution.gap, solution.n_iter
+        _warn_of_trivial(D, len(solution.exemplars), self.penalty_)
         if self.gap_ > self.tol:
             warnings.warn(
                 f"the energy is only proven to be within {self.gap_:.2%} of the optimum, more "
@@ -581,7 +686,7 @@ def _check_distances(D: Any) -> Any:
             "D must be a square matrix of distances, without NaN and infinity off the diagonal; "
             f"got shape {D.shape}"
         )
-    for rows in gen_batches(len(D), _BLOCK // len(D) + 1):
+    for rows in gen_batches(len(D), BLOCK // len(D) + 1):
         bad = ~np.isfinite(D[rows])
         bad[np.arange(len(bad)), np.arange(len(D))[rows]] = False
         if bad.any():
@@ -620,11 +725,6 @@ def _check_exemplars(exemplars: Any, n: int) -> Indices:
     return Q.astype(np.intp)
 
 
-def _check_max_iter(max_iter: Any) -> None:
-    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
-        raise ValueError(f"max_iter must be a positive integer; got {max_iter!r}")
-
-
 def _pairwise(X: Any, Y: Any, metric: str | Callable[..., float]) -> Any:
     """Distances of the rows of X to those of Y (default: X)."""
     if issparse(X) and metric == "sqeuclidean":
@@ -643,26 +743,30 @@ def _median_distance(D: Any) -> float:
     return float(np.median(np.ascontiguousarray(D).reshape(-1)[:-1].reshape(n - 1, n + 1)[:, 1:]))
 
 
-# Energy, labels and bound
+def _warn_of_trivial(D: Any, n_exemplars: int, penalty: Any) -> None:
+    """Warn of a penalty that leaves nothing to cluster, and say which would."""
+    n = len(D)
+    if n < 3 or 1 < n_exemplars < n:
+        return
+    low, high = penalty_range(D)
+    size, what = ("high", "one exemplar") if n_exemplars == 1 else ("low", f"{n} exemplars")
+    remedy = (
+        f"a common penalty between {low:.6g} and {high:.6g} gives neither one exemplar nor all"
+        if low < high
+        else "no common penalty is sure to give a number in between: the distances are too alike"
+    )
+    seen = f"penalty={penalty:g}" if np.ndim(penalty) == 0 else "penalty"
+    warnings.warn(f"{seen} is so {size} that {n} points have {what}; {remedy}", stacklevel=3)
 
 
-def _energy(D: Any, Q: Indices, f: Floats) -> float:
-    rest = np.ones(len(f), dtype=bool)
-    rest[Q] = False
-    return float(D[np.ix_(rest, Q)].min(axis=1).sum(dtype=np.float64) + f[Q].sum())
-
-
-def _labels(D: Any, Q: Indices) -> Indices:
-    labels = D[:, Q].argmin(axis=1)
-    labels[Q] = np.arange(len(Q))
-    return labels
+# Bound and costs
 
 
 def _bound(D: Any, f: Floats, v: Floats) -> tuple[float, Floats]:
     """L(v) and the reduced costs f_q − v_q − Σ_{p ≠ q} (v_p − d_pq)₊, all lowered for rounding."""
     n = len(f)
     gains = np.zeros(n)
-    for rows in gen_batches(n, _BLOCK // n + 1):
+    for rows in gen_batches(n, BLOCK // n + 1):
         margins = v[rows, None] - D[rows]
         np.maximum(margins, 0, out=margins)
         margins[np.arange(len(margins)), np.arange(n)[rows]] = 0
@@ -676,278 +780,10 @@ def _bound(D: Any, f: Floats, v: Floats) -> tuple[float, Floats]:
     return float(value - 2 * _EPS * abs(value)), reduced
 
 
-# The search, on the costs of a facility location problem stored with one row per exemplar
-
-
 def _facility_costs(D: Any, f: Floats) -> tuple[NDArray[Any], Floats]:
-    """Return C with C[q, p] = c_pq, and the penalties that go with it."""
+    """Return C with C[q, p] = c_pq, and the penalties that go with it, for `mlbook._facility`."""
     C = np.array(D.T, order="C")
     np.fill_diagonal(C, 0)
     nearest = C.min(axis=0)  # min(0, min_q d_pq)
     np.fill_diagonal(C, nearest)
     return C, f - nearest
-
-
-def _solve(D: Any, f: Floats, max_iter: int, rng: np.random.RandomState) -> ExemplarSolution:
-    """Alternate dual ascent and rounding; arguments are valid."""
-    n = len(f)
-    C, cost = _facility_costs(D, f)
-    Q = _local_search(C, cost, _greedy(C, cost), rng.permutation(n))
-    energy = _energy(D, Q, f)
-
-    owner = _labels(D, Q)
-    share = cost[Q] / np.bincount(owner, minlength=len(Q))
-    dual = _DualAscent(C, cost, Q, C[Q[owner], np.arange(n)] + share[owner])
-    idle = n_iter = 0
-    while n_iter < max_iter and idle < _PATIENCE:
-        before = dual.value
-        steps = min(_STEPS if idle < 2 else _STEPS // 4, max_iter - n_iter)
-        n_iter += steps
-        stationary = dual.ascend(energy, steps)
-        if energy - dual.value <= _NOTHING * np.abs(dual.best).sum():
-            break
-        if idle % 2:  # rounding brought nothing: disturb the best set
-            start = Q[rng.uniform(size=len(Q)) > 0.1]
-        else:
-            start = np.flatnonzero(dual.open_share > rng.uniform(0.1, 0.5))
-        if len(start) == 0:
-            start = np.array([dual.open_share.argmax()])
-        # Opening q adds at least its reduced cost to the bound: no use beyond the best energy.
-        order = rng.permutation(np.flatnonzero(dual.reduced <= energy - dual.value))
-        order = order[np.argsort(-dual.open_share[order], kind="stable")]
-        found = _local_search(C, cost, start, order)
-        found_energy = _energy(D, found, f)
-        idle += 1
-        missing = energy - dual.value
-        if missing > 1e-3 * abs(energy) and dual.value - before > 0.03 * missing:
-            idle = 0
-        if found_energy < energy:
-            Q, energy, idle = found, found_energy, 0
-            dual.focus(C, cost, Q)
-        if stationary:
-            break
-    lower_bound, _ = _bound(D, f, dual.best)
-    return ExemplarSolution(Q, energy, lower_bound, dual.best, n_iter)
-
-
-def _solve_exact(D: Any, f: Floats, max_iter: int, rng: np.random.RandomState) -> ExemplarSolution:
-    """Integer program over what the dual bound leaves; arguments are valid."""
-    start = _solve(D, f, max_iter, rng)
-    v = start.multipliers
-    _, reduced = _bound(D, f, v)
-    # A better solution exceeds the bound by at most the slack, while opening q exceeds it by
-    # the reduced cost of q, if positive, and p joining q by d_pq - v_p on top of that.
-    slack = start.energy - start.lower_bound + 1e-9 * np.abs(v).sum()
-    exemplars = np.flatnonzero(reduced <= slack)
-    costs = D[:, exemplars] - v[:, None]
-    joins = costs <= slack - np.maximum(reduced[exemplars], 0)
-    joins &= D[:, exemplars] < f[:, None]
-    joins[exemplars, np.arange(len(exemplars))] = False
-    p, q = np.nonzero(joins)
-
-    # As every point belongs to one exemplar, subtracting v_p from its costs changes nothing
-    # but the size of the numbers: HiGHS has absolute tolerances of 1e-6 and 1e-7.
-    n, k, m = len(f), len(exemplars), len(p)
-    objective = np.concatenate([f[exemplars] - v[exemplars], costs[p, q]])
-    scale = np.abs(objective).max() or 1.0
-    one_exemplar = coo_array(
-        (np.ones(k + m), (np.concatenate([exemplars, p]), np.arange(k + m))), shape=(n, k + m)
-    )
-    pairs = np.arange(m)
-    only_if_open = coo_array(
-        (np.repeat([1.0, -1.0], m), (np.tile(pairs, 2), np.concatenate([k + pairs, q]))),
-        shape=(m, k + m),
-    )
-    result = milp(
-        objective / scale,
-        integrality=np.arange(k + m) < k,
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(one_exemplar.tocsr(), 1, 1),
-            LinearConstraint(only_if_open.tocsr(), -np.inf, 0),
-        ],
-        options={"mip_rel_gap": 0.0},
-    )
-    if not result.success:
-        raise RuntimeError(f"HiGHS did not solve the integer program: {result.message}")
-    Q = exemplars[result.x[:k] > 0.5]
-    energy = _energy(D, Q, f)
-    if energy >= start.energy:
-        Q, energy = start.exemplars, start.energy
-    lower_bound = max(start.lower_bound, energy - 1e-6 * n * scale)
-    return ExemplarSolution(Q, energy, lower_bound, v, start.n_iter)
-
-
-def _greedy(C: NDArray[Any], cost: Floats) -> Indices:
-    """Start from the best single exemplar, add the one that gains most, while one does."""
-    n = len(cost)
-    first = int((C.sum(axis=1, dtype=np.float64) + cost).argmin())
-    chosen = [first]
-    d1 = C[first].astype(np.float64)
-    gain = -cost
-    for rows in gen_batches(n, _BLOCK // n + 1):
-        gain[rows] += np.maximum(d1 - C[rows], 0).sum(axis=1)
-    gain[first] = -np.inf
-    while gain.max() > _NOTHING * (np.abs(d1).sum() + np.abs(cost[chosen]).sum()):
-        q = int(gain.argmax())
-        nearer = np.flatnonzero(C[q] < d1)
-        new = C[q, nearer].astype(np.float64)
-        for begin in range(0, len(nearer), _BLOCK // n + 1):
-            part = slice(begin, begin + _BLOCK // n + 1)
-            c = C[:, nearer[part]]
-            lost = np.maximum(d1[nearer[part]], c)
-            lost -= np.maximum(new[part], c)
-            gain -= lost.sum(axis=1)
-        d1[nearer] = new
-        gain[q] = -np.inf
-        chosen.append(q)
-    return np.sort(chosen)
-
-
-def _local_search(C: NDArray[Any], cost: Floats, start: Indices, order: Indices) -> Indices:
-    """Add, drop and swap until nothing pays; trying candidates in the given order, cyclically."""
-    n = len(cost)
-    is_open = np.zeros(n, dtype=bool)
-    is_open[start] = True
-    d1, d2 = np.empty(n), np.empty(n)
-    first, second = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
-
-    def refresh(points: Indices) -> Indices:
-        """Recompute the nearest and the second nearest exemplar of some points."""
-        Q = np.flatnonzero(is_open)
-        near = C[np.ix_(Q, points)].astype(np.float64)
-        columns = np.arange(len(points))
-        for distance, exemplar in ((d1, first), (d2, second)):
-            position = near.argmin(axis=0)
-            distance[points], exemplar[points] = near[position, columns], Q[position]
-            near[position, columns] = np.inf
-        return Q
-
-    Q = refresh(np.arange(n))
-    turn, untried = 0, len(order)
-    while True:
-        saved = cost[Q] - np.bincount(first, d2 - d1, n)[Q]
-        if saved.max() >= 0:
-            dropped = Q[saved.argmax()]
-            is_open[dropped] = False
-            Q = refresh(np.flatnonzero((first == dropped) | (second == dropped)))
-            continue
-        least = _NOTHING * (np.abs(d1).sum() + np.abs(cost[Q]).sum())
-        while untried:
-            q = order[turn]
-            turn, untried = (turn + 1) % len(order), untried - 1
-            if is_open[q]:
-                continue
-            c = C[q]
-            kept = np.maximum(c, d1)
-            added = (kept - c).sum() - cost[q]
-            saved = cost[Q] - np.bincount(first, np.minimum(kept, d2) - d1, n)[Q]
-            if added + max(0.0, saved.max()) > least:
-                break
-        else:
-            return Q
-        changed = c < d2
-        is_open[q] = True
-        if saved.max() >= 0:
-            dropped = Q[saved.argmax()]
-            is_open[dropped] = False
-            changed |= (first == dropped) | (second == dropped)
-        Q = refresh(np.flatnonzero(changed))
-        untried = len(order)
-
-
-class _DualAscent:
-    """Deflected subgradient ascent on L(v), restricted to a box in which few pairs matter.
-
-    At an optimal v no point pays more than its own penalty, nor, where the relaxation is
-    tight, more than its distance to an exemplar that is not its own. Points are therefore
-    given the distance to their third nearest exemplar as a ceiling, and the pairs above it
-    are left out. What a ceiling too low can cost is tightness of the bound, not its truth.
-    """
-
-    def __init__(self, C: NDArray[Any], cost: Floats, Q: Indices, v: Floats) -> None:
-        self.best, self.value = v, -np.inf
-        self.reduced = cost  # at the best v
-        self.open_share = np.zeros(len(v))  # running average of "q is open"
-        self.factor = 1.0
-        self.focus(C, cost, Q)
-
-    def focus(self, C: NDArray[Any], cost: Floats, Q: Indices) -> None:
-        """Choose the pairs that matter around the exemplars Q, and start again from the best v."""
-        n = len(cost)
-        self.cost, self.floor = cost, C.diagonal().astype(np.float64)
-        ceiling = cost + self.floor
-        if len(Q) > 2:
-            ceiling = np.minimum(ceiling, np.partition(C[Q], 2, axis=0)[2])
-        self.ceiling = np.maximum(ceiling, self.floor)
-
-        def near(q: int) -> Indices:
-            below = C[q] < self.ceiling
-            below[q] = True
-            return np.flatnonzero(below)
-
-        self.bounds = np.concatenate([[0], np.cumsum([len(near(q)) for q in range(n)])])
-        self.points = np.empty(self.bounds[-1], dtype=np.intp)
-        self.distances = np.empty(self.bounds[-1], dtype=C.dtype)
-        for q in range(n):
-            pairs = slice(self.bounds[q], self.bounds[q + 1])
-            self.points[pairs] = near(q)
-            self.distances[pairs] = C[q, self.points[pairs]]
-        self.v = np.clip(self.best, self.floor, self.ceiling)
-        self.direction = np.zeros(n)
-        self.stalled = 0
-        self.factor = max(self.factor, 0.5)
-
-    def evaluate(self) -> tuple[float, Floats, Floats]:
-        """L at the current v, a supergradient, and the reduced costs: q is open if negative."""
-        n, v, bounds = len(self.v), self.v, self.bounds
-        gains = np.empty(n)
-        first = 0
-        while first < n:
-            last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + _BLOCK)) - 1)
-            pairs = slice(bounds[first], bounds[last])
-            margins = v.take(self.points[pairs])
-            margins -= self.distances[pairs]
-            np.maximum(margins, 0, out=margins)
-            gains[first:last] = np.add.reduceat(margins, bounds[first:last] - bounds[first])
-            first = last
-        reduced = self.cost - gains
-        is_open = np.flatnonzero(reduced < 0)
-        gradient = np.ones(n)
-        for q in is_open:
-            pairs = slice(bounds[q], bounds[q + 1])
-            points = self.points[pairs]
-            gradient[points] -= v[points] > self.distances[pairs]
-        return float(v.sum() + reduced[is_open].sum()), gradient, reduced
-
-    def ascend(self, energy: float, n_steps: int) -> bool:
-        """Take steps towards the energy; tell whether a maximum of L has been reached."""
-        for _ in range(n_steps):
-            value, gradient, reduced = self.evaluate()
-            is_open = reduced < 0
-            self.open_share += 0.1 * (is_open - self.open_share)
-            missing = energy - value
-            self.stalled += 1
-            if value > self.value:
-                if value - self.value > 1e-3 * missing:
-                    self.stalled = 0
-                self.best, self.value, self.reduced = self.v, value, reduced
-            if missing <= _NOTHING * np.abs(self.v).sum():
-                return False
-            if not gradient.any():
-                self.open_share[:] = is_open
-                return True
-            if self.stalled >= 30:
-                self.factor /= 2
-                self.v = np.clip(self.best, self.floor, self.ceiling)
-                self.direction[:] = 0
-                self.stalled = 0
-                continue
-            size = float(self.direction @ self.direction)
-            if size:
-                turn = float(self.direction @ gradient) / size
-                gradient += max(0.0, -1.5 * turn) * self.direction
-            self.direction = gradient
-            step = self.factor * missing / (gradient @ gradient)
-            self.v = np.clip(self.v + step * gradient, self.floor, self.ceiling)
-        return False

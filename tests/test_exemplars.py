@@ -18,6 +18,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mlbook.exemplars
+from mlbook._facility import _search_and_merge, _Service, total
 from mlbook.exemplars import (
     ExemplarClustering,
     ExemplarSolution,
@@ -25,6 +26,7 @@ from mlbook.exemplars import (
     exemplar_energy,
     exemplar_labels,
     improve_exemplars,
+    penalty_range,
     solve_exemplars,
     solve_exemplars_exact,
 )
@@ -171,14 +173,14 @@ def test_integer_program_repairs_a_poor_search(monkeypatch):
     D, penalty = rng.normal(size=(9, 9)), rng.normal(size=9)
     best, Q = optimum(D, penalty)
 
-    def poor(D, f, max_iter, rng):
+    def poor(D, f, **options):
         v = D.min(axis=1)
         worst = max(range(9), key=lambda q: exemplar_energy(D, [q], f))
         return ExemplarSolution(
             np.array([worst]), exemplar_energy(D, [worst], f), exemplar_bound(D, f, v), v, 1
         )
 
-    monkeypatch.setattr(mlbook.exemplars, "_solve", poor)
+    monkeypatch.setattr(mlbook.exemplars, "solve_exemplars", poor)
     solution = solve_exemplars_exact(D, penalty)
     assert_array_equal(solution.exemplars, Q)
     assert_allclose(solution.energy, float(best))
@@ -274,6 +276,29 @@ def test_local_search_never_increases_the_energy_and_ends_where_no_move_pays(D, 
             assert exact_energy(D, move, penalty) >= energy - allowed
 
 
+def test_merging_takes_the_better_of_two_sets_in_each_part_of_the_points():
+    x = np.array([0.0, 1, 2, 3, 4, 100, 101, 102, 103, 104])
+    C, cost = np.abs(x - x[:, None]), np.full(10, 5.0)
+    good_left, good_right = np.array([2, 5]), np.array([0, 7])
+    rng = np.random.RandomState(0)
+    merged = _search_and_merge(C, cost, good_left, good_right, rng, candidates=np.array([2]))
+    assert_array_equal(merged, [2, 7])
+
+
+def test_valuing_all_moves_at_once_agrees_with_the_energy():
+    rng = np.random.default_rng(0)
+    C, cost = rng.random((9, 9)), rng.random(9)
+    np.fill_diagonal(C, 0)
+    C[2, 5] = 1e30
+    for Q in ([4], [2, 4], [1, 2, 7]):
+        gains = _Service(C, cost, Q).gains(np.arange(9))
+        before = total(C, cost, Q)
+        for q in range(9):
+            closings = [Q, *([r for r in Q if r != out] for out in Q)]
+            after = min(total(C, cost, [*kept, q]) for kept in closings)
+            assert_allclose(gains[q], -np.inf if q in Q else before - after, rtol=1e-9)
+
+
 def test_of_equally_good_sets_the_smaller_is_taken():
     assert len(solve_exemplars(np.zeros((5, 5)), 0.0).exemplars) == 1
     assert len(solve_exemplars(np.ones((5, 5)), 1.0).exemplars) == 1
@@ -295,6 +320,58 @@ def test_penalty_from_none_to_huge():
     one = solve_exemplars(D, 1e9)
     assert one.exemplars[0] == D.sum(axis=0).argmin()
     assert one.gap < 1e-10
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("squared Euclidean", "asymmetric", "negative entries", "all negative", "ties"),
+        *("more ties", "all zero", "diagonal of rubbish", "float32", "large offset"),
+    ],
+)
+def test_between_the_ends_of_the_penalty_range_neither_one_nor_all_points_are_exemplars(name):
+    D, _ = CASES[name]
+    n = len(D)
+    low, high = penalty_range(D)
+    step = 1e-3 * abs(high - low) or 1e-3 * abs(low) or 1e-3
+
+    def sizes(f):
+        """Numbers of exemplars of all optimal sets."""
+        energies = {tuple(Q): exact_energy(D, list(Q), f) for Q in subsets(n)}
+        least = min(energies.values())
+        return {len(Q) for Q, energy in energies.items() if energy == least}
+
+    assert n in sizes(low - step)
+    assert n not in sizes(low + step)
+    if low < high:
+        for f in (low + step, (low + high) / 2, high - step):
+            assert sizes(f) <= set(range(2, n))
+            assert 1 < len(solve_exemplars(D, f, random_state=0).exemplars) < n
+
+
+def test_penalty_range_ends_where_a_second_exemplar_stops_to_gain():
+    D = pairwise_distances(np.random.default_rng(0).normal(size=(12, 2)))
+    low, high = penalty_range(D)
+    q = D.sum(axis=0).argmin()
+    pairs = [exemplar_energy(D, [q, r], 0.0) for r in range(12) if r != q]
+    assert_allclose(high, exemplar_energy(D, [q], 0.0) - min(pairs))
+    assert low == D[~np.eye(12, dtype=bool)].min()
+
+
+def test_warns_of_a_penalty_that_leaves_nothing_to_cluster_and_names_better_ones():
+    D = pairwise_distances(np.random.default_rng(0).normal(size=(20, 2)))
+    low, high = penalty_range(D)
+    named = rf"between {low:.6g} and {high:.6g} gives neither"
+    kind = {"metric": "precomputed", "random_state": 0}
+    with pytest.warns(UserWarning, match=rf"penalty=1000 is so high .* one exemplar; .*{named}"):
+        assert len(ExemplarClustering(penalty=1000, **kind).fit(D).exemplar_indices_) == 1
+    with pytest.warns(UserWarning, match=rf"penalty is so low .* 20 exemplars; .*{named}"):
+        ExemplarClustering(penalty=np.full(20, low / 2), **kind).fit(D)
+    with pytest.warns(UserWarning, match="no common penalty is sure"):
+        ExemplarClustering(penalty=2.0, **kind).fit(np.ones((4, 4)))
+    for f in (low * 1.001, high * 0.999):
+        model = ExemplarClustering(penalty=f, tol=1.0, **kind).fit(D)
+        assert 1 < len(model.exemplar_indices_) < 20
 
 
 def test_automatic_penalty_is_the_median_distance():
@@ -342,10 +419,11 @@ def test_exemplars_stay_in_their_own_cluster_at_negative_distances():
 
 @pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
 @pytest.mark.parametrize("kind", ["uniform", "gaussian"])
+@pytest.mark.parametrize("d", [2, 100])
 @pytest.mark.parametrize("seed", range(3))
-def test_not_above_affinity_propagation(kind, seed):
+def test_not_above_affinity_propagation(kind, d, seed):
     rng = np.random.default_rng(seed)
-    X = rng.random((150, 2)) if kind == "uniform" else rng.normal(size=(150, 2))
+    X = rng.random((150, d)) if kind == "uniform" else rng.normal(size=(150, d))
     model = ExemplarClustering(random_state=seed).fit(X)
     D = pairwise_distances(X, metric="sqeuclidean")
     propagation = AffinityPropagation(
@@ -353,7 +431,7 @@ def test_not_above_affinity_propagation(kind, seed):
     ).fit(-D)
     rival = exemplar_energy(D, propagation.cluster_centers_indices_, model.penalty_)
     assert model.lower_bound_ <= rival
-    assert model.energy_ <= rival + 1e-12
+    assert model.energy_ <= rival * (1 + 1e-12)
     assert 0 <= model.gap_ <= 0.01
 
 
@@ -387,9 +465,9 @@ def test_a_callable_may_be_asymmetric():
     def uphill(x, z):
         return float(z[0] - x[0]) if z[0] > x[0] else 100.0
 
-    model = ExemplarClustering(metric=uphill, penalty=10.0, random_state=0).fit(X)
-    assert model.exemplar_indices_ == [2]
-    assert model.energy_ == 5 + 4 + 10
+    model = ExemplarClustering(metric=uphill, penalty=4.5, random_state=0).fit(X)
+    assert_array_equal(model.exemplar_indices_, [1, 2])
+    assert model.energy_ == 1 + 2 * 4.5
 
 
 def test_warns_when_the_gap_stays_large_and_says_what_to_change():
@@ -470,12 +548,20 @@ def with_entry(value):
             "penalty must not be NaN or -inf",
         ),
         (lambda: solve_exemplars(GOOD, np.inf), "not \\+inf for all"),
+        (lambda: penalty_range([[1.0]]), "at least 2 points; got 1"),
+        (lambda: penalty_range(np.ones((2, 3))), r"square.*\(2, 3\)"),
         (lambda: exemplar_bound(GOOD, 1.0, [1.0, 2.0]), r"v must have shape \(3,\)"),
         (lambda: exemplar_bound(GOOD, 1.0, [1.0, 2.0, np.nan]), "v contains NaN"),
         (lambda: improve_exemplars(GOOD, [0], [np.inf, 1.0, 1.0]), "finite penalty"),
-        (lambda: solve_exemplars(GOOD, 1.0, max_iter=0), "max_iter must be a positive"),
-        (lambda: solve_exemplars_exact(GOOD, 1.0, max_iter=2.5), "max_iter must be a positive"),
-        (lambda: ExemplarClustering(max_iter=True).fit(GOOD), "max_iter must be a positive"),
+        (lambda: solve_exemplars(GOOD, 1.0, max_iter=0), "max_iter must be an integer, at least 1"),
+        (
+            lambda: solve_exemplars_exact(GOOD, 1.0, max_iter=2.5),
+            "max_iter must be an integer, at least 1",
+        ),
+        (
+            lambda: ExemplarClustering(max_iter=True).fit(GOOD),
+            "max_iter must be an integer, at least 1",
+        ),
         (lambda: ExemplarClustering(tol=-1).fit(GOOD), "tol must be"),
         (lambda: ExemplarClustering(penalty="mean").fit(GOOD), "penalty must be \"auto\".*'mean'"),
         (lambda: ExemplarClustering(penalty=[1.0]).fit(GOOD), "each of the 3 points"),
