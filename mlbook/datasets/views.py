@@ -391,8 +391,8 @@ def _l2(X: Array, Y: Array) -> Array:
     return euclidean_distances(X, Y, squared=True)
 
 
-#: Σ_i (x_i − z_i)² / (x_i + z_i), Σ_i |x_i − z_i| and Σ_i (x_i − z_i)² of Komodakis 2011; the
-#: fourth kind, "rbf", is made from "l2" by `distance_stack`.
+#: ``Σ_i (x_i − z_i)² / (x_i + z_i)``, ``Σ_i |x_i − z_i|`` and ``Σ_i (x_i − z_i)²`` of Komodakis
+#: 2011; the fourth kind, "rbf", is made from "l2" by `distance_stack`.
 DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
     "chi2": _chi2,
     "l1": manhattan_distances,
