@@ -9,6 +9,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from benchmarks.measure import limit_memory, measure
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 12  # for the repeats of one measurement
 TIME_LIMIT = 300  # seconds for one measurement, the making of its data included
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "metric-learn", "ruptures")
 COLUMNS = "{:<19} {:>10} {:>4}  {:>9}  {:>8}  {:<15}  {:>8}  {:>7}  {:>8}"
 Line = dict[str, Any]
 
@@ -41,14 +43,40 @@ def in_child(name: str, n: int, d: int, seconds: float, threads: int) -> Line:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def machine(threads: int) -> Line:
+    """Describe what the next measurement runs on, and how busy it is."""
+    found: Line = {
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "load": load(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def load() -> float | None:
+    """Return how many programs were running on average in the last minute."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
 def run(names: Sequence[str], quick: bool, threads: int) -> list[Line]:
-    """Take all the measurements of the named benchmarks, printing each as it comes."""
+    """Take all the measurements of the named benchmarks, printing each as it comes.
+
+    Each carries the machine, and the load before it began.
+    """
     print(COLUMNS.format("name", "n", "d", "seconds", "ratio", "(range)", "CPU", "memory", "error"))
     lines: list[Line] = []
     for benchmark in (BENCHMARKS[name] for name in names):
         failed: int | None = None
         for n, d in [benchmark.quick] if quick else benchmark.sizes:
             line: Line = {"name": benchmark.name, "versus": benchmark.versus, "n": n, "d": d}
+            line["machine"] = machine(threads)
             if failed is not None and n > failed:
                 line |= {"skipped": f"as with n = {failed:,}"}
             else:
@@ -96,9 +124,13 @@ def growth(lines: Sequence[Line], axis: str) -> float | None:
 
 
 def judge(lines: Sequence[Line]) -> list[Line]:
-    """Hold the bars against the measurements; a bar that was not measured has no value."""
+    """Hold the bars of the benchmarks that were run against the measurements.
+
+    A bar that was not measured, at its size, has no value.
+    """
     verdicts = []
-    for bar in BARS:
+    names = {line["name"] for line in lines}
+    for bar in (bar for bar in BARS if bar.benchmark in names):
         found = (
             line.get(bar.key)
             for line in lines
@@ -110,6 +142,48 @@ def judge(lines: Sequence[Line]) -> list[Line]:
     return verdicts
 
 
+def summarize(lines: list[Line], quick: bool) -> Line:
+    """Put measurements together with what follows from them."""
+    names = dict.fromkeys(line["name"] for line in lines)
+    exponents = {
+        name: {axis: growth([x for x in lines if x["name"] == name], axis) for axis in "nd"}
+        for name in names
+    }
+    return {"quick": quick, "measurements": lines, "exponents": exponents, "bars": judge(lines)}
+
+
+def merge(stored: Line, new: Sequence[Line]) -> Line:
+    """Replace the measurements of some benchmarks; what follows from them is found anew.
+
+    Each measurement keeps the machine it was taken on. In results that have one for all of
+    them, it becomes that of each.
+    """
+    names = {line["name"] for line in new}
+    kept = [line for line in stored["measurements"] if line["name"] not in names]
+    if "machine" in stored:
+        kept = [{"machine": stored["machine"], **line} for line in kept]
+    order = {name: i for i, name in enumerate(BENCHMARKS)}
+    lines = sorted([*kept, *new], key=lambda line: order.get(line["name"], len(order)))
+    return summarize(lines, stored["quick"])
+
+
+def read(path: Path) -> Line:
+    """Read what `main` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is not there or holds something else.
+    """
+    try:
+        stored = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    if not isinstance(stored, dict) or not {"quick", "measurements"} <= set(stored):
+        raise ValueError(f"{path} holds no measurements")
+    return stored
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 1 if a bar was measured and missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -118,6 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2, help="for BLAS (default: 2)")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "_build" / "bench" / "benchmarks.json"
+    )
+    parser.add_argument(
+        "--merge", type=Path, metavar="FILE", help="replace the measurements of these names there"
     )
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -130,60 +207,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(measure(BENCHMARKS[options.names[0]], int(n), int(d), float(seconds))))
         return 0
 
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    if load is not None and load > 0.5:
-        print(f"Other programs are running (load {load:.1f}): expect noise.")
+    if options.merge:
+        try:
+            stored = read(options.merge)
+        except ValueError as error:
+            parser.error(f"--merge: {error}")
+        if stored["quick"] != options.quick:
+            parser.error(f"--merge: quick and other measurements do not mix in {options.merge}")
+
+    busy = load()
+    if busy is not None and busy > 0.5:
+        print(f"Other programs are running (load {busy:.1f}): expect noise.")
     lines = run(options.names or list(BENCHMARKS), options.quick, options.threads)
-    names = dict.fromkeys(line["name"] for line in lines)
-    exponents = {
-        name: {axis: growth([x for x in lines if x["name"] == name], axis) for axis in "nd"}
-        for name in names
-    }
+    result = summarize(lines, options.quick)
     print("\nGrowth of the time, as exponents of n and d:")
-    for name, found in exponents.items():
+    for name, found in result["exponents"].items():
         shown = [f"{axis}^{value:.2f}" for axis, value in found.items() if value is not None]
         print(f"  {name:<19} {'  '.join(shown) or 'not measured'}")
-    bars = judge(lines)
-    print("\nBars:")
-    for bar in bars:
+    print("\nBars:" if result["bars"] else "\nNo bars.")
+    for bar in result["bars"]:
         verdict = {True: "passed", False: "MISSED", None: "not measured"}[bar["passed"]]
         value = "" if bar["value"] is None else f"{bar['value']:.3g}"
-        print(f"  {bar['what']:<43} {value:>9}  at most {bar['limit']:g}: {verdict}")
-
-    machine = {
-        "cores": os.cpu_count(),
-        "threads": options.threads,
-        "load": load,
-        "processor": platform.machine(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-    result = {
-        "machine": machine,
-        "quick": options.quick,
-        "measurements": lines,
-        "exponents": exponents,
-        "bars": bars,
-    }
+        print(f"  {bar['what']:<46} {value:>9}  at most {bar['limit']:g}: {verdict}")
+    print()
     write(result, options.output)
-    return int(any(bar["passed"] is False for bar in bars))
+    plot(result, options.output.with_suffix(".svg"))
+    if options.merge:
+        write(merge(read(options.merge), lines), options.merge)
+    return int(any(bar["passed"] is False for bar in result["bars"]))
 
 
 def write(result: Line, path: Path) -> None:
-    """Write the JSON file in one step, and the plot beside it."""
+    """Write a JSON file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.part")
     partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     partial.replace(path)
-    print(f"\nWritten: {path}")
+    print(f"Written: {path}")
+
+
+def plot(result: Line, path: Path) -> None:
+    """Draw the methods that the book compares, if any of them was measured."""
     try:
-        from mlbook.demos.scale import time_over_rows
+        from mlbook.demos.scale import METHODS, time_over_rows
     except ImportError as error:
         print(f"No plot: {error}")
         return
-    plot = path.with_suffix(".svg")
-    time_over_rows(result).savefig(plot)
-    print(f"         {plot}")
+    if not any(x["name"] in METHODS and "seconds" in x for x in result["measurements"]):
+        print(f"No plot: none of {', '.join(METHODS)} was measured")
+        return
+    time_over_rows(result).savefig(path)
+    print(f"Written: {path}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What is measured: the data, the functions, what they are compared with, and the bars."""
+"""Rows, labels and exemplars: what is measured; and the list of all benchmarks and bars."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import AffinityPropagation
 from sklearn.metrics import pairwise_distances
 
+from benchmarks.case import Bar, Benchmark
+from benchmarks.structured import structured_bars, structured_benchmarks
 from mlbook.baselines import METRICS
 from mlbook.exemplars import ExemplarSolution, exemplar_energy, solve_exemplars
 from mlbook.kmeans import spectral_bound
@@ -197,23 +200,9 @@ def relative_error(data: Rows, model: MLCA) -> float:
     return float(np.linalg.norm(model.components_.T - data.W) / np.linalg.norm(data.W))
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """A function under test, a reference, and the sizes (n, d) to compare them at.
-
-    `make(n, d)` makes the data; `error(data, result)` judges the function's result, and
-    `compare(data, result, reference's result)` gives further numbers by name.
-    """
-
-    name: str
-    subject: Callable[[Any], Any]
-    make: Callable[[int, int], Any] = make_rows
-    sizes: tuple[tuple[int, int], ...] = OVER_N
-    versus: str = "XᵀX"
-    reference: Callable[[Any], Any] = gram
-    error: Callable[[Any, Any], float] | None = None
-    compare: Callable[[Any, Any, Any], dict[str, float]] | None = None
-    quick: tuple[int, int] = (400, 12)
+on_rows = partial(
+    Benchmark, make=make_rows, sizes=OVER_N, versus="XᵀX", reference=gram
+)  # most of them
 
 
 def _benchmarks() -> Iterator[Benchmark]:
@@ -227,9 +216,9 @@ def _benchmarks() -> Iterator[Benchmark]:
     def bound(data: Rows) -> float:
         return spectral_bound(data.X, N_CLASSES)
 
-    yield Benchmark("mlca", fit, sizes=OVER_N + OVER_D, error=relative_error)
-    yield Benchmark("mlca-ill", fit, make_ill_rows, error=relative_error)
-    yield Benchmark("mlca-chunks", fit_in_chunks, sizes=OVER_N[2:], error=relative_error)
+    yield on_rows("mlca", fit, sizes=OVER_N + OVER_D, error=relative_error)
+    yield on_rows("mlca-ill", fit, make=make_ill_rows, error=relative_error)
+    yield on_rows("mlca-chunks", fit_in_chunks, sizes=OVER_N[2:], error=relative_error)
     yield Benchmark(
         "mlca-merge",
         lambda parts: parts[0].merge(parts[1]),
@@ -238,11 +227,12 @@ def _benchmarks() -> Iterator[Benchmark]:
         versus="AᵀA of both triangles",
         reference=gram_of_states,
     )
-    yield Benchmark("lstsq", lstsq)
-    yield Benchmark("kissme", baseline("kissme"))
-    yield Benchmark("rca", metric_learn("RCA"))
-    yield Benchmark("lfda", metric_learn("LFDA"))
-    yield Benchmark("itml", baseline("itml"))
+    peer = {"metric_learn": "reproduce"}
+    yield on_rows("lstsq", lstsq)
+    yield on_rows("kissme", baseline("kissme"))
+    yield on_rows("rca", metric_learn("RCA"), needs=peer)
+    yield on_rows("lfda", metric_learn("LFDA"), needs=peer)
+    yield on_rows("itml", baseline("itml"), needs=peer)
     yield Benchmark(
         "partition_loss",
         lambda labels: partition_loss(*labels),
@@ -251,8 +241,8 @@ def _benchmarks() -> Iterator[Benchmark]:
         versus="bincount",
         reference=lambda labels: np.bincount(labels[0]),
     )
-    yield Benchmark("spectral_bound", bound, sizes=OVER_N[1:4])
-    yield Benchmark(
+    yield on_rows("spectral_bound", bound, sizes=OVER_N[1:4])
+    yield on_rows(
         "spectral_bound-svd",
         bound,
         sizes=OVER_N[1:3],
@@ -270,20 +260,10 @@ def _benchmarks() -> Iterator[Benchmark]:
             compare=energy_and_gap,
             quick=(60, 2),
         )
+    yield from structured_benchmarks()
 
 
 BENCHMARKS = {benchmark.name: benchmark for benchmark in _benchmarks()}
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A promise: a number of the benchmark at one size that must not exceed a limit."""
-
-    what: str
-    benchmark: str
-    key: str
-    limit: float
-    size: tuple[int, int] = (N, D)
 
 
 def _exemplar_bars() -> Iterator[Bar]:
@@ -299,10 +279,11 @@ def _exemplar_bars() -> Iterator[Bar]:
 
 
 BARS = (
-    Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.5),
-    Bar("time of an ill-conditioned fit / XᵀX", "mlca-ill", "ratio", 5.0),
-    Bar("error of W at condition number 1e8", "mlca-ill", "error", 1e-7),
-    Bar("extra memory of a well-conditioned fit / X", "mlca", "memory", 0.1),
-    Bar("extra memory of an ill-conditioned fit / X", "mlca-ill", "memory", 0.1),
+    Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.5, (N, D)),
+    Bar("time of an ill-conditioned fit / XᵀX", "mlca-ill", "ratio", 5.0, (N, D)),
+    Bar("error of W at condition number 1e8", "mlca-ill", "error", 1e-7, (N, D)),
+    Bar("extra memory of a well-conditioned fit / X", "mlca", "memory", 0.1, (N, D)),
+    Bar("extra memory of an ill-conditioned fit / X", "mlca-ill", "memory", 0.1, (N, D)),
     *_exemplar_bars(),
+    *structured_bars(),
 )

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases import Benchmark
+from benchmarks.case import Benchmark
+from mlbook._optional import need
 
 MEMORY_SHARE = 0.7  # of the machine's memory, for one measurement
 
@@ -34,10 +35,18 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
     dict
         "seconds" and "reference_seconds" of the fastest turns on the wall clock, which other
         programs disturbed least; their "ratio", and "ratios", the smallest and the largest
-        within one turn; "cpu_ratio" of the processor times; the number of "repeats";
-        "extra_bytes" that the function took beside the data and, as a share of them,
-        "memory"; "error" where it is known, or None; and what the benchmark compares besides.
+        within one turn; "cpu_seconds" and "cpu_ratio", the same of the processor time of all
+        threads; the number of "repeats"; "extra_bytes" that the function took beside the data
+        and, as a share of them, "memory"; "error" where it is known, or None; and what the
+        benchmark compares besides.
+
+    Raises
+    ------
+    ImportError
+        If an optional module that the benchmark needs is missing.
     """
+    for module, source in benchmark.needs.items():
+        need(module, project=module.replace("_", "-"), extra=source)
     data = benchmark.make(n, d)
     before = peak_bytes(reset=True)
     result = benchmark.subject(data)
@@ -58,6 +67,7 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         "reference_seconds": reference,
         "ratio": subject / reference,
         "ratios": [min(ratios), max(ratios)],
+        "cpu_seconds": subject_cpu,
         "cpu_ratio": subject_cpu / max(reference_cpu, 1e-9),
         "repeats": len(turns),
         "extra_bytes": extra,
