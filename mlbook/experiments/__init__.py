@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mlbook.experiments import law2016
+from mlbook.experiments import komodakis2011, law2016
 from mlbook.experiments._experiment import Column, Experiment, compare
 from mlbook.experiments._runs import SCALES, default_folder, result_path, run_experiment
 
@@ -30,7 +30,11 @@ __all__ = [
     "run",
 ]
 
-EXPERIMENTS: dict[str, Experiment] = {e.id: e for e in [*law2016.EXPERIMENTS]}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.id: experiment
+    for paper in (law2016, komodakis2011)
+    for experiment in paper.EXPERIMENTS
+}
 
 
 def run(
