@@ -4,9 +4,10 @@ Given sequences X_i and their true partitions, with matrices N_i, the metric B i
 minimizing the regularized structured hinge (Lajugie 2014, Eq. 9)
 
 .. math::
-    J(B) = \sum_i w_i h_i(B) + \Omega(B), \qquad
-    h_i(B) = \max_M \|M - N_i\|_F^2 + \mathrm{Tr}(X_i B X_i^\top (M - N_i))
-             - (\mathrm{Tr}\,M - \mathrm{Tr}\,N_i),
+    J(B) &= \sum_i w_i h_i(B) + \Omega(B), \\
+    h_i(B) &= \max_M \bigl[\|M - N_i\|_F^2 \\
+    &\quad + \mathrm{Tr}(X_i B X_i^\top (M - N_i)) \\
+    &\quad - (\mathrm{Tr}\,M - \mathrm{Tr}\,N_i)\bigr],
 
 the last term only when the number of clusters is learned with the metric. The maximum is over
 all segmentations (structure "sequence": exact, `mlbook.changepoints.loss_augmented_segment`) or
@@ -25,9 +26,11 @@ Each partition M ever found to attain a maximum gives a cut, h_i(B) ≥ o + ⟨G
 G = X_iᵀ(M − N_i)X_i. Any weighted mean of cuts (ō, Ḡ), with weights w_i for sequence i in total,
 bounds J from below; for Ω(B) = r₁ Tr B + r₂/2 ‖B‖²,
 
-.. math:: J(B) \ge \bar o - \|\Pi_+(-\bar G - r_1 I)\|_F^2 / (2 r_2) \quad \text{for all } B
+.. math::
+    J(B) &\ge \bar o \\
+    &\quad - \|\Pi_+(-\bar G - r_1 I)\|_F^2 / (2 r_2)
 
-with Π₊ the projection on the allowed metrics. This is the certificate of every solver here.
+for all B, with Π₊ the projection on the allowed metrics. This is the certificate of every solver here.
 """
 
 import warnings

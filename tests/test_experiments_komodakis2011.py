@@ -95,7 +95,8 @@ def test_split_in_halves(made_up):
 
 
 def test_every_method_and_what_it_should_find(made_up):
-    units = room.split_units("full", data="digits", seeds=1, kinds=("l1", "l2"), one_kind=False)
+    first = room.split_units("full", data="digits", seeds=1, kinds=("l1", "l2"), one_kind=False)
+    units = [{**u, "seed": 0} for u in first]
     assert [u["row"] for u in units] == list(room.METHODS)
     values = {u["row"]: room.run_split(u) for u in units}
     assert values["learned"]["accuracy"] == values["learned"]["nn"] == 1

@@ -507,7 +507,7 @@ REFUSED = {
         "the same sum",
     ),
     "solver": (lambda X, y: MLCA(solver="lu").fit(X, y), "solver must be one of"),
-    "n_components": (lambda X, y: MLCA(n_components=4).fit(X, y), "n_components.*at most.*3"),
+    "n_components": (lambda X, y: MLCA(n_components=4).fit(X, y), "n_components.*from 1 to 3"),
     "n_components type": (lambda X, y: MLCA(n_components=1.5).fit(X, y), "n_components.*got 1.5"),
     "k too small": (lambda X, y: MLCA().fit(X, y).cluster(X, 0), "n_clusters"),
     "k too large": (lambda X, y: MLCA().fit(X, y).cluster(X[:2]), "n_clusters"),
