@@ -30,7 +30,8 @@ bounds J from below; for Ω(B) = r₁ Tr B + r₂/2 ‖B‖²,
     J(B) &\ge \bar o \\
     &\quad - \|\Pi_+(-\bar G - r_1 I)\|_F^2 / (2 r_2)
 
-for all B, with Π₊ the projection on the allowed metrics. This is the certificate of every solver here.
+for all B, with Π₊ the projection on the allowed metrics. This is the certificate of every
+solver here.
 """
 
 import warnings
