@@ -1,0 +1,75 @@
+"""The tables and the figure of the reproduction of segmentation show what was measured."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from numpy.testing import assert_array_equal
+
+from mlbook.demos import segmentation_tables as demo
+
+pytestmark = pytest.mark.book
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """Put made-up results in the place of the stored ones."""
+
+    def store(summary):
+        result = {"summary": summary} if summary else None
+        monkeypatch.setattr(demo, "load", lambda name: result)
+
+    return store
+
+
+def test_losses_have_standard_errors_and_the_verdict_of_the_better_way(stored):
+    def cell(mean):
+        return {"mean": mean, "sd": 0.02, "median": mean, "n": 4}
+
+    key = "horses_delta"
+    stored(
+        {
+            "multivariate MLCA": {key: cell(1.22), f"{key}_spectral": cell(1.9)},
+            "LMNN": {key: cell(1.4), f"{key}_spectral": cell(1.66)},
+            "Ncuts": {key: cell(0.4)},
+            "one segment": {key: cell(1.0)},
+        }
+    )
+    header, rows = demo.losses("law2016-table4", key)
+    assert header == ["", "paper", "ours", "spectral step", "verdict"]
+    found = {row: cells for row, *cells in rows}
+    assert found["multivariate MLCA"] == ["1.20 ± 0.02", "1.22 ± 0.01", "1.90 ± 0.01", "matches"]
+    assert found["LMNN"] == ["1.65 ± 0.02", "1.40 ± 0.01", "1.66 ± 0.01", "matches with the step"]
+    assert found["Ncuts"][1:] == ["0.40 ± 0.01", "–", "differs"]
+    assert found["Lajugie et al."][1:] == ["–", "–", "not run"]
+    assert found["one segment"] == ["–", "1.00 ± 0.01", "–", ""]
+
+
+def test_losses_without_a_stored_run(stored):
+    stored(None)
+    _, rows = demo.losses("law2016-table5", "index")
+    assert rows[0] == ["MLCA", "0.902", "–", "–", "not run"]
+
+
+def test_segments_take_the_numbers_of_what_they_overlap():
+    y = np.array([0, 0, 1, 1, 2, 2])
+    assert_array_equal(demo._in_colours_of(y, np.array([2, 2, 0, 0, 0, 1])), [0, 0, 1, 1, 1, 2])
+
+
+def test_collages_show_image_truth_and_two_segmentations():
+    pytest.importorskip("skimage")
+    figure = demo.collages()
+    assert [ax.get_title() for ax in figure.axes[:4]] == [
+        "collage",
+        "truth",
+        "Euclidean",
+        "learned",
+    ]
+    labels = [ax.get_xlabel() for ax in figure.axes]
+    assert labels[:2] == ["", ""] and all(text.startswith("Rand 0.") for text in labels[2:4])
+    image, truth = (ax.images[0].get_array() for ax in figure.axes[:2])
+    assert image.shape == truth.shape == (96, 96)
+    # the truth shown belongs to the collage shown: its regions differ in their texture
+    spread = [np.abs(np.diff(image, axis=1))[truth[:, 1:] == c].mean() for c in range(3)]
+    assert len(np.unique(truth)) == 3 and max(spread) > 1.2 * min(spread)
