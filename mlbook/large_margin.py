@@ -10,8 +10,8 @@ minimizing the regularized structured hinge (Lajugie 2014, Eq. 9)
     &\quad - (\mathrm{Tr}\,M - \mathrm{Tr}\,N_i)\bigr],
 
 the last term only when the number of clusters is learned with the metric. The maximum is over
-all segmentations (structure "sequence": exact, `mlbook.changepoints.loss_augmented_segment`) or
-over orthogonal projectors (structure "spectral"), which can only be larger. h_i is convex in B and
+all segmentations (structure "sequence": exact, by `mlbook.changepoints`) or over orthogonal
+projectors (structure "spectral"), which can only be larger. h_i is convex in B and
 at least the loss ‖M̂ − N_i‖² of the partition M̂ that B leads to.
 
 In the paper, loss and score of a sequence of length T_i are both divided by T_i. Here that factor
