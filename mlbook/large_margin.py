@@ -84,7 +84,7 @@ def structured_hinge(
 
     It is at least the loss of the partition that the metric leads to, and zero only if that is
     the true one and all others are worse by their loss. Costs one call of
-    `mlbook.changepoints.loss_augmented_segment`, or an eigendecomposition of size d + k.
+    ``loss_augmented_segment`` of `mlbook.changepoints`, or an eigendecomposition of size d + k.
 
     Parameters
     ----------
