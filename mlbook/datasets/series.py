@@ -389,7 +389,7 @@ def load_watch(
     Raises
     ------
     ImportError
-        If seglearn is not installed; ``make data`` does that.
+        If seglearn is not installed.
     ValueError
         If `window` is not an integer, at least 2, or longer than a recording.
 
