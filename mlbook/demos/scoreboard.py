@@ -41,7 +41,7 @@ def summary() -> tuple[list[str], list[list[str]]]:
 
 def _card(item: Item, lines: list[Line]) -> str:
     """Write one item as Markdown."""
-    parts = [f"**{item.name}: {item.title}**{_link(item.page)}"]
+    parts = [f"**{_link(item)}: {item.title}**"]
     if not item.shown:
         parts.append(f"{'Drawn.' if item.figure else 'Missing.'} {item.note}")
     elif item.note:
@@ -65,6 +65,7 @@ def _numbers(experiment: str, lines: list[Line]) -> list[str]:
     return [table(["", "paper", "ours", "verdict"], rows).data, " ".join(after)]
 
 
-def _link(page: str) -> str:
-    """Link a page, if it is there: mlbook may be installed without its book."""
-    return f" ([page]({page}.ipynb))" if (BOOK / f"{page}.ipynb").exists() else ""
+def _link(item: Item) -> str:
+    """Link the page of an item, if it is there: mlbook may be installed without its book."""
+    path = BOOK / f"{item.page}.ipynb"
+    return f"[{item.name}]({item.page}.ipynb)" if path.exists() else item.name

@@ -14,7 +14,7 @@ from mlbook.experiments import komodakis2011, lajugie2014, segmentation
 from mlbook.experiments._experiment import Experiment, Judged, judge_column
 
 STANDINGS = {
-    "matches": "the paper's data: every number shown matches",
+    "matches": "the paper's data: every number that was run matches",
     "same ordering": "the paper's data: same ordering at worst",
     "differs": "the paper's data: at least one number differs",
     "drawn": "a picture, and ours beside it",
