@@ -50,8 +50,10 @@ bench: $(READY)  ## Run the benchmarks: ratios against a bare NumPy call in the 
 reproduce: $(READY)  ## Rerun the papers' tables and figures
 	$(BIN)/python -m mlbook.experiments run
 
-lock: $(READY)  ## Bring requirements.lock up to date with pyproject.toml
+lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 	$(BIN)/python tools/lock.py
+	@$(MAKE) --no-print-directory $(READY)
+	$(BIN)/python tools/licences.py
 
 clean:  ## Remove everything that was built, installed or cached
 	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache

@@ -9,9 +9,9 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from cycler import cycler
 from IPython import get_ipython
 from IPython.display import Markdown
+from matplotlib import rcsetup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ INK = "#222222"
 
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
-    "axes.prop_cycle": cycler(color=COLORS),
+    "axes.prop_cycle": rcsetup.cycler(color=COLORS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": "medium",

@@ -220,12 +220,24 @@ def standings(*, results: str | Path | None = None) -> dict[tuple[str, str], str
 
 
 def find(name: str) -> Experiment:
-    """Return the experiment with this id."""
+    """Return the experiment with this id.
+
+    Examples
+    --------
+    >>> find("law2016-table1").paper
+    'Law et al. 2016'
+    """
     if name not in EXPERIMENTS:
         raise ValueError(f"no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]
 
 
 def command(name: str) -> str:
-    """Return the command that makes and stores the full result of an experiment."""
+    """Return the command that makes and stores the full result of an experiment.
+
+    Examples
+    --------
+    >>> command("law2016-table1")
+    'python -m mlbook.experiments run law2016-table1'
+    """
     return f"python -m mlbook.experiments run {name}"

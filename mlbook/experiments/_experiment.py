@@ -28,6 +28,11 @@ class Column:
         Compare on a logarithmic scale and take the median over units: training times.
     digits : int, default=3
         Digits shown: after the point or, for a ratio, significant.
+
+    Examples
+    --------
+    >>> Column("loss", "Δ", tolerance=0.02).show((0.0701, 0.012))
+    '0.070 ± 0.012'
     """
 
     key: str
@@ -77,6 +82,17 @@ class Experiment:
     reasons : mapping, default={}
         From a row, or a (row, column key), to the reason why our number is not the
         paper's, or why there is none.
+
+    Examples
+    --------
+    >>> losses = Column("loss", "Δ", tolerance=0.1)
+    >>> experiment = Experiment(
+    ...     "toy", "A paper", "One number", [losses], {"method": {"loss": 1.0}},
+    ...     units=lambda scale: [{"row": "method", "seed": 0}],
+    ...     run_unit=lambda unit: {"loss": 1.05},
+    ... )
+    >>> [experiment.run_unit(unit) for unit in experiment.units("full")]
+    [{'loss': 1.05}]
     """
 
     id: str

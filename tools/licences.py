@@ -1,0 +1,100 @@
+"""Write book/dependencies.md: every package of the lock file, its licence and what it is for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "book" / "dependencies.md"
+HEAD = """# Dependencies and their licences
+
+The library alone (`pip install .`) needs the packages in the first table. The others are for
+reading, building and testing the book and for what it compares with. Exact versions are those of
+`requirements.lock`; licences are what the packages say of themselves.
+
+The built pages carry MathJax (Apache-2.0) and the theme's scripts and styles (BSD-3-Clause), and
+nothing from other hosts. Data that other packages carry (`data/packages.txt`) is read from their
+files; none of their code is imported, and nothing of them is passed on with mlbook.
+
+% Made by `make lock`; do not edit.
+"""
+GROUPS = {
+    "library": "The library",
+    "book": "Reading and building the book",
+    "test": "Testing",
+    "reproduce": "What the papers compare with",
+    "fast": "A compiled search for change points",
+    "scale": "Rows that do not fit on one machine",
+}
+
+
+def licence(name: str) -> str:
+    """Return what a package declares: an expression, a few words, or its classifiers."""
+    metadata = distribution(name).metadata
+    fields = [metadata[key] for key in ("License-Expression", "License") if key in metadata]
+    said = next((str(field).strip() for field in fields if field), "")
+    short = "\n" not in said and len(said) <= 60 and not said.startswith(("Copyright", "UNKNOWN"))
+    if said and short:
+        return said
+    classifiers = metadata.get_all("Classifier") or []
+    named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License ::")]
+    return ", ".join(named) or "not said"
+
+
+def closure(requirements: Iterable[str]) -> set[str]:
+    """Return the names of the packages that the requirements ask for, directly or not."""
+    found: set[str] = set()
+    waiting = [(Requirement(r), "") for r in requirements]
+    while waiting:
+        requirement, extra = waiting.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        name = canonicalize_name(requirement.name)
+        for wanted in ["", *requirement.extras]:
+            key = f"{name}[{wanted}]"
+            if key in found:
+                continue
+            found.add(key)
+            try:
+                needs = distribution(name).requires or []
+            except PackageNotFoundError:
+                needs = []
+            waiting += [(Requirement(r), wanted) for r in needs]
+    return {key.partition("[")[0] for key in found}
+
+
+def locked() -> dict[str, str]:
+    """Return name -> version of the packages of the lock file that this platform needs."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    requirements = [Requirement(line) for line in lines if line[:1].isalnum()]
+    return {
+        canonicalize_name(r.name): str(r.specifier).removeprefix("==")
+        for r in requirements
+        if r.marker is None or r.marker.evaluate()
+    }
+
+
+def page() -> str:
+    """Return the text of the page."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {"library": project["dependencies"], **project["optional-dependencies"]}
+    left = locked()
+    parts = [HEAD]
+    for group, title in GROUPS.items():
+        names = sorted(closure(wanted[group]) & left.keys())
+        rows = [f"| {name} | {left.pop(name)} | {licence(name)} |" for name in names]
+        parts.append(f"\n## {title}\n\n| package | version | licence |\n| --- | --- | --- |\n")
+        parts.append("\n".join(rows) + "\n")
+    if left:
+        raise RuntimeError(f"no table for {sorted(left)}: is an extra missing in GROUPS?")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
