@@ -27,6 +27,7 @@ __all__ = [
     "nuisance_order",
     "reject_option",
     "runs",
+    "score_or_centroid",
     "stand_ins",
     "verdicts",
     "voters",
@@ -220,6 +221,40 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
                 line.append(_show(*_verdict(*(_values(r, row, measure) for r in both)), 1))
             rows.append(line)
     return ["", "paper", *STAND_INS], rows
+
+
+def score_or_centroid(*, results: str | None = None) -> Table:
+    """Accuracy by Eq. 16 with the α that does best (Table 3) less by the nearest centroid.
+
+    Parameters
+    ----------
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`: the paper's difference, ours judged as in `claims`.
+    """
+    keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
+    papers = [find(f"law2017-table{table}").paper_numbers for table in (3, 1)]
+    rows = []
+    for row in ("MLCA (a)", "MIMLCA (b)", "MIMLCA (c)"):
+        linear = f"linear {row}"
+        score = max(_mean(papers[0][linear][key]) for key in keys)
+        line = [row, f"{score - _mean(papers[1][row]['accuracy']):+.1f}"]
+        for end in STAND_INS.values():
+            scores, centroids = (
+                load(f"law2017-table{table}{end}", results=results) for table in (3, 1)
+            )
+            best = max((_values(scores, linear, key) for key in keys), key=_level)
+            line.append(_show(*_verdict(best, _values(centroids, row, "accuracy")), 1))
+        rows.append(line)
+    return ["", "paper", *STAND_INS], rows
+
+
+def _level(values: dict[int, float]) -> float:
+    return fmean(values.values()) if values else 0.0
 
 
 def _number(cell: dict[str, float], ratio: bool = False) -> Number:
@@ -432,7 +467,7 @@ def reject_option(data: str = "digits") -> Table:
                 wrong = np.mean(model.assignments_[named] != fold.labels[named])
                 right = experiment.rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
                 found.append((100 * float(np.mean(named)), 100 * float(wrong), right))
-            row = "none" if reject is None else f"{reject:g}"
+            row = "none" if reject is None else f"{reject:.1f}"
             means = (fmean(values) for values in zip(*found, strict=True))
             rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in means)])
     return ["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows
