@@ -270,11 +270,6 @@ def test_steps_and_scales_matter():
     assert len(losses) == 4 and 1.5 * losses[0] < min(losses[1:])
 
 
-def test_names_follow_the_truth_and_then_continue():
-    truth, found = np.array([0, 0, 0, 1, 1, 1]), np.array([2, 2, 1, 0, 0, 3])
-    assert_array_equal(demo._name_after(truth, found), [0, 0, 2, 1, 1, 3])
-
-
 # --- the second latent CRF -------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
 from mlbook.demos import mlca as demo
+from mlbook.demos._names import name_after
 from mlbook.mlca import MLCA, closed_form_metric
 from mlbook.partitions import equivalence_matrix, normalized_assignment, partition_loss
 
@@ -205,7 +206,9 @@ def test_caption_names_sizes_and_shares():
 def test_names_follow_the_truth():
     truth = np.array([0, 0, 0, 1, 1, 2, 2, 2])
     found = np.array([2, 2, 0, 0, 0, 1, 1, 1])
-    assert_array_equal(demo._name_after(truth, found), [0, 0, 1, 1, 1, 2, 2, 2])
+    assert_array_equal(name_after(truth, found), [0, 0, 1, 1, 1, 2, 2, 2])
+    more = np.array([2, 2, 1, 0, 0, 3, 3, 3])
+    assert_array_equal(name_after(truth, more), [0, 0, 3, 1, 1, 2, 2, 2])
 
 
 def test_subsampling_errs_less_with_more_rows():

@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from mlbook.datasets import make_noisy_gaussians
+from mlbook.demos._names import name_after
 from mlbook.exemplars import (
     ExemplarSolution,
     exemplar_bound,
@@ -36,7 +37,7 @@ from mlbook.latent_crf import (
     loss_augmented_potentials,
     relaxed_loss,
 )
-from mlbook.partitions import contingency, f_measure
+from mlbook.partitions import f_measure
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
@@ -575,24 +576,13 @@ def scores_of(way: str, rho: float) -> tuple[float, tuple[int, ...]]:
     return float(np.mean(scores)), tuple(len(set(labels_)) for labels_ in found)
 
 
-def _name_after(truth: Labels, found: Labels) -> Labels:
-    """Rename the clusters found after the true ones they overlap most; others come after these."""
-    table = contingency(truth, found).toarray()
-    rows, columns = linear_sum_assignment(table, maximize=True)
-    names = np.full(table.shape[1], -1)
-    names[columns] = rows
-    rest = np.flatnonzero(names < 0)
-    names[rest] = len(table) + np.arange(len(rest))
-    return names[found]
-
-
 def _show_set(ax: Axes, X: Floats, truth: Labels, found: Labels, rho: float) -> None:
     """Draw a set along the two widest directions of its clean features, or of all if none is."""
     clean = X[:, : N_FEATURES - round(rho * N_FEATURES)]
     centred = clean - clean.mean(axis=0)
     Z = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
     Z *= np.sign(Z[0])
-    named = _name_after(truth, found) % len(COLORS)
+    named = name_after(truth, found) % len(COLORS)
     for c in np.unique(truth):
         inside = truth == c
         colors = np.array(COLORS)[named[inside]]
@@ -755,7 +745,7 @@ def xor_errors() -> list[tuple[str, str]]:
         name = "one hidden state per label" if n_hidden == 1 else "two hidden states per label"
         rows.append((name, found != labels))
     states = np.array([xor_models()[2].infer(image).states for image in images])
-    named = _name_after(parts.ravel(), states.ravel())
+    named = name_after(parts.ravel(), states.ravel())
     rows.append(("its parts against the true ones", named != parts.ravel()))
     return [(name, f"{np.mean(wrong):.0%}") for name, wrong in rows]
 

@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
 from mlbook.baselines import METRICS
 from mlbook.datasets import make_crossed_clusters
+from mlbook.demos._names import name_after
 from mlbook.kmeans import spectral_embedding
 from mlbook.mlca import MLCA, closed_form_metric
-from mlbook.partitions import contingency, normalized_assignment, partition_loss
+from mlbook.partitions import normalized_assignment, partition_loss
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
@@ -294,12 +294,6 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _name_after(truth: Labels, found: Labels) -> Labels:
-    """Rename the clusters found so that as many points as possible bear their true label."""
-    rows, columns = linear_sum_assignment(contingency(truth, found).toarray(), maximize=True)
-    return rows[np.argsort(columns)][found]
-
-
 def _show(ax: Axes, Z: Floats, truth: Labels, found: Labels) -> None:
     """Draw points with the colour of the cluster found and the marker of the true category."""
     for c in np.unique(truth):
@@ -322,7 +316,7 @@ def crossed_clusters() -> Figure:
     oblique = np.column_stack([T[:, 1], T[:, 0] - T[:, 2]])
     for ax, name, points in zip(axes[0], ["Euclidean", "MLCA"], [oblique, None], strict=True):
         Z = WAYS[name](X, y, T)
-        found = _name_after(t, cluster(Z))
+        found = name_after(t, cluster(Z))
         _show(ax, _view(Z) if points is None else points, t, found)
         ax.set(title=f"{name}: Δ = {partition_loss(t, found):.2f}")
     left, right = axes[0]
@@ -349,7 +343,7 @@ def _map_and_bars(
     X, y, T, t = _draw(sizes, noise, n_noise_features, 200, 0)
     with _one_thread():
         spaces = {way: WAYS[way](X, y, T) for way in ways}
-    found = {way: _name_after(t, cluster(Z)) for way, Z in spaces.items()}
+    found = {way: name_after(t, cluster(Z)) for way, Z in spaces.items()}
     losses = [partition_loss(t, found[way]) for way in ways]
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
@@ -511,7 +505,7 @@ def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]
         right.text(0.5, 0.5, "refused:\nnumerically\nsingular", ha="center", va="center")
         right.set(xlim=(0, 1), ylim=(0, 1))
         return figure, words + "XᵀX is not positive definite in double precision, refused."
-    found = _name_after(y, cluster(fit))
+    found = name_after(y, cluster(fit))
     _show(right, _view(fit), y, found)
     error = _errors(condition, cause)[ROUTES.index(route)]
     return figure, words + f"error {error:.0e}, Δ = {partition_loss(y, found):.2f}."
