@@ -134,9 +134,7 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
     "Law 2017": (
         Finding("kernel", "A kernel version that never moves", ERROR, _MI, "The kernel trap"),
         Finding("optimal", "Not the optimal assignment", ERROR, _MI, "The algorithm"),
-        Finding(
-            "eigenfaces", "What the eigenfaces are", ERROR, _MI, "What the theorem does not say"
-        ),
+        Finding("eigenfaces", "What eigenfaces are", ERROR, _MI, "What the theorem does not say"),
         Finding("listing", "A sum in the listing of A.10", ERROR, "api/bag_baselines.md", ""),
         Finding("column", "Row or column", ERROR, _MI, "The algorithm"),
         Finding(
