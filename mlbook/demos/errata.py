@@ -1,5 +1,6 @@
 """What the book found in the four papers: the list, and the computations that show it."""
 
+import re
 from itertools import product
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ __all__ = [
     "FINDINGS",
     "KINDS",
     "Finding",
+    "address",
     "best_found",
     "counts",
     "cut_mistakes",
@@ -203,16 +205,17 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
 }
 
 
-def slug(heading: str) -> str:
-    """Anchor of a heading: lower case, no punctuation, hyphens for spaces.
+def address(item: Finding) -> str:
+    """Address of the section in the built book; a table made by a cell needs the page itself.
 
     Examples
     --------
-    >>> slug("Step 13: the slaves")
-    'step-13-the-slaves'
+    >>> address(Finding("slaves", "Slaves", "error", "latent_crf.ipynb", "Step 13: the slaves"))
+    'latent_crf.html#step-13-the-slaves'
     """
-    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+    page = f"{item.page.rsplit('.', 1)[0]}.html"
+    anchor = re.sub("[^a-z0-9]+", "-", item.section.lower()).strip("-")
+    return f"{page}#{anchor}" if anchor else page
 
 
 def summary() -> tuple[list[str], list[list[str]]]:
@@ -220,18 +223,19 @@ def summary() -> tuple[list[str], list[list[str]]]:
 
     Examples
     --------
-    >>> header, rows = summary()
-    >>> print(rows[0][1:3])
+    >>> for row in summary()[1][:2]:
+    ...     print(row[:2])
+    ['**Law 2016**', '']
     ['[Which projectors are partitions](#err-rows)', 'error']
     """
     rows = []
     for paper, findings in FINDINGS.items():
-        for i, item in enumerate(findings):
+        rows.append([f"**{paper}**", "", ""])
+        for item in findings:
             name = item.section or item.page.rsplit(".", 1)[0]
-            target = f"{item.page}#{slug(item.section)}" if item.section else item.page
             what = f"[{item.what}](#err-{item.label})"
-            rows.append([paper if i == 0 else "", what, item.kind, f"[{name}]({target})"])
-    return ["paper", "what", "kind", "derived in"], rows
+            rows.append([what, item.kind, f"[{name}]({address(item)})"])
+    return ["what", "kind", "derived in"], rows
 
 
 def counts() -> tuple[list[str], list[list[object]]]:
