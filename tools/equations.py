@@ -215,7 +215,8 @@ class Index:
 
 def _under_headings(text: str) -> Iterator[tuple[str, str]]:
     """Yield (heading, text up to the next one); the heading is empty before the first."""
-    heading, lines, fenced = "", [], False
+    lines: list[str] = []
+    heading, fenced = "", False
     for line in text.splitlines():
         if line.startswith("```"):
             fenced = not fenced
