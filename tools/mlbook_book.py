@@ -127,8 +127,10 @@ def fill_equations(app: Sphinx, doctree: nodes.document, docname: str) -> None:
                 "function": [links.function(code) for code in entry.function],
                 "test": [links.test(code) for code in entry.test],
             }
+            said: set[str] = set()
             for part, reason in entry.without.items():
-                cells[part].append(nodes.paragraph("", reason))
+                cells[part].append(nodes.paragraph("", "—" if reason in said else reason))
+                said.add(reason)
             rows.append(list(cells.values()))
         heads = ["In the paper", "Derived in", "Computed by", "Tested by"]
         place.replace_self(equation_rows(heads, rows))
