@@ -195,7 +195,7 @@ class Links:
 
 def breakable(name: str) -> nodes.raw:
     """Set a name as code that may break after its parts; copied, it stays whole."""
-    parts = re.sub(r"([_.]|::)(?=\w)", r"\1<wbr>", name)
+    parts = re.sub(r"(?<=[_.:])(?=\w)|(?<=[a-z])(?=[A-Z])", "<wbr>", name)
     return nodes.raw("", f'<code class="docutils literal">{parts}</code>', format="html")
 
 
