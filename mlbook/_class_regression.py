@@ -223,10 +223,18 @@ class ClassRegression(BaseEstimator, ABC):
         if is_dask(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return dask_class_digest(X, y, **options)
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False
-        )
-        return class_digest(X, np.asarray(y), **options)
+        try:
+            rows = validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False
+            )
+        except ValueError as error:
+            if (text := _text_columns(X)) and "convert string" in str(error):
+                raise ValueError(
+                    f"X must be numbers; got text in the columns {text}: leave them out, or encode "
+                    "them, for example with scikit-learn's OneHotEncoder"
+                ) from error
+            raise
+        return class_digest(rows, np.asarray(y), **options)
 
     def _replace(self, state: ClassDigest, declared: NDArray[Any] | None) -> None:
         self._state, self._declared = state, declared
@@ -265,6 +273,13 @@ class ClassRegression(BaseEstimator, ABC):
         else:
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         return X @ components.T + intercept
+
+
+def _text_columns(X: Any) -> list[Any]:
+    """Columns of a data frame that are not of a numeric type; none for anything else."""
+    if not hasattr(X, "select_dtypes"):
+        return []
+    return list(X.select_dtypes(exclude=["number", "bool"]).columns)
 
 
 def is_dask(X: Any) -> bool:

@@ -75,6 +75,12 @@ class SlaveState(NamedTuple):
     const : float
         The part of their energies that depends neither on the weights nor on the
         multipliers, summed likewise.
+
+    Examples
+    --------
+    >>> state = SlaveState(mu=np.array([1.0, 0.0]), psi=np.array([2.0]), const=0.5)
+    >>> state.energy(np.array([3.0]), np.array([0.25, 7.0]))
+    6.75
     """
 
     mu: NDArray[Any]
@@ -96,6 +102,14 @@ class SlaveBatch(Protocol):
     coords : ndarray of int
         Number of the shared variable behind each entry of ``mu``. It has the last axes of
         `shape`, or all: slaves that hold the same variables need only say so once.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
+    >>> points, clusters = problem.batches
+    >>> points.shape, clusters.shape
+    ((4, 4), (4,))
     """
 
     @property
@@ -124,6 +138,13 @@ class LatentProblem(Protocol):
         Number of shared variables, and of weights.
     batches : sequence of SlaveBatch
         The slaves.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem: LatentProblem = ExemplarProblem([[0.0], [1.0], [9.0]], [0, 0, 1], penalty=2.0)
+    >>> problem.n_variables, problem.n_features, problem.complete(np.array([1.0]), None).tolist()
+    (3, 1, [1, 1, 2])
     """
 
     @property
@@ -156,6 +177,12 @@ class RelaxedLoss(NamedTuple):
         Subgradient in w.
     multipliers : list of ndarray
         Subgradient in λ, one array per batch, within the subspace of allowed λ.
+
+    Examples
+    --------
+    >>> loss = RelaxedLoss(9.6, np.array([2.0]), [np.zeros(4)])
+    >>> loss.value, loss.weights.tolist()
+    (9.6, [2.0])
     """
 
     value: float
@@ -174,6 +201,12 @@ class Tightened(NamedTuple):
         Lower bound, from a configuration.
     multipliers : list of ndarray
         The best λ met.
+
+    Examples
+    --------
+    >>> bounds = Tightened(relaxed_loss=3.0, hinge_lower_bound=2.5, multipliers=[np.zeros(4)])
+    >>> bounds.relaxed_loss - bounds.hinge_lower_bound
+    0.5
     """
 
     relaxed_loss: float
@@ -182,7 +215,15 @@ class Tightened(NamedTuple):
 
 
 def initial_multipliers(problem: LatentProblem) -> Multipliers:
-    """λ = 0, one array per batch of the problem."""
+    """λ = 0, one array per batch of the problem.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [9.0]], [0, 0, 1], penalty=2.0)
+    >>> [multipliers.shape for multipliers in initial_multipliers(problem)]
+    [(3, 3), (3,)]
+    """
     return [np.zeros(batch.shape) for batch in problem.batches]
 
 
@@ -190,6 +231,13 @@ def configuration_energy(problem: LatentProblem, w: Floats, x: Any) -> float:
     """Loss-augmented energy Ē(x; w), as the sum of all slaves (Komodakis 2011, Eqs. 17-25).
 
     For clustering it is E(x; w) − Δ(x); for the x of the annotation Δ is zero.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
+    >>> round(configuration_energy(problem, np.array([1.0]), np.array([1, 1, 1, 3])), 9)
+    6.0
     """
     states = [batch.evaluate(x) for batch in problem.batches]
     return float(sum(w @ state.psi + state.const for state in states))
@@ -200,6 +248,13 @@ def dual_value(problem: LatentProblem, w: Floats, multipliers: Multipliers) -> f
 
     A lower bound on the minimum of the loss-augmented energy, for all λ that add up to zero over
     the copies of each variable.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
+    >>> round(dual_value(problem, np.array([1.0]), initial_multipliers(problem)), 9)
+    -3.6
     """
     return float(
         sum(
@@ -237,6 +292,14 @@ def relaxed_loss(
     -------
     RelaxedLoss
         Value and subgradient.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
+    >>> w, x = np.array([1.0]), np.array([1, 1, 1, 3])
+    >>> round(relaxed_loss(problem, w, initial_multipliers(problem), x).value, 9)
+    9.6
     """
     dual = 0.0
     psi = np.zeros(problem.n_features)
@@ -613,6 +676,15 @@ def tighten(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any)
     -------
     Tightened
         Both bounds, and the λ found.
+
+    Examples
+    --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
+    >>> w, x = np.array([1.0]), np.array([1, 1, 1, 3])
+    >>> bounds = tighten(problem, w, initial_multipliers(problem), x)
+    >>> print(bounds.hinge_lower_bound, round(bounds.relaxed_loss, 1))
+    0.0 1.0
     """
     energy = configuration_energy(problem, w, x)
     decoded = configuration_energy(problem, w, problem.decode(w, x))

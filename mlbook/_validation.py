@@ -47,6 +47,23 @@ def check_number(
     return float(value)
 
 
+def check_list(value: Any, name: str, what: str) -> None:
+    """Refuse one matrix where a list of them is wanted.
+
+    Examples
+    --------
+    >>> check_list(np.zeros((20, 3)), "X", "sequence")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: X must be a list with a matrix for each sequence; got one of shape (20, 3)...
+    """
+    if getattr(value, "ndim", None) == 2:
+        raise ValueError(
+            f"{name} must be a list with a matrix for each {what}; got one of shape "
+            f"{value.shape}. If there is only one, write [{name}]"
+        )
+
+
 def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
     """Return `n_clusters` as an int, refusing what no partition of the samples can have.
 

@@ -72,6 +72,13 @@ class MIML(NamedTuple):
     ratio_path : ndarray
         Spread of the centroids over the distortion, after each round; up to ``tol`` never
         decreasing.
+
+    Examples
+    --------
+    >>> found = miml(Bags([[0.0], [0.1], [3.0], [3.1]], range(5)), np.eye(2)[[0, 0, 1, 1]],
+    ...              n_components=1, random_state=0)
+    >>> isinstance(found, MIML), found.centroids.round(2).tolist()
+    (True, [[0.05], [3.05]])
     """
 
     components: Floats

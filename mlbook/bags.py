@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import label_ranking_average_precision_score, pairwise_distances
 from sklearn.utils import check_array
 
-from mlbook._validation import check_integer, metric_factor
+from mlbook._validation import check_integer, check_list, metric_factor
 
 __all__ = [
     "Bags",
@@ -157,6 +157,7 @@ class Bags:
         >>> Bags.from_list([[[0.0, 1.0]], [[2.0, 3.0], [4.0, 5.0]]])
         Bags(2 bags, 3 instances, 2 features)
         """
+        check_list(arrays, "arrays", "bag")
         parts: list[Any] = [a if sp.issparse(a) else np.asarray(a) for a in arrays]
         if not parts:
             raise ValueError("arrays must hold at least one bag; got an empty list")
@@ -305,7 +306,14 @@ def candidate_labels(Y: Any, n_bags: int) -> csr_array:
     >>> candidate_labels([[0, 1, 1], [0, 0, 0]], 2).indices.tolist()
     [1, 2]
     """
-    matrix = Y if sp.issparse(Y) else np.asarray(Y)
+    try:
+        matrix = Y if sp.issparse(Y) else np.asarray(Y)
+    except ValueError as error:
+        raise ValueError(
+            "Y must be a matrix of 0 and 1, a row for each bag and a column for each category; got "
+            "lists of different lengths. If they name the categories, scikit-learn's "
+            "MultiLabelBinarizer().fit_transform(Y) makes the matrix"
+        ) from error
     if matrix.ndim != 2 or matrix.shape[0] != n_bags or matrix.shape[1] == 0:
         raise ValueError(f"Y must have one row for each of {n_bags} bags; got shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":

@@ -381,6 +381,13 @@ def itml(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
     Stays as near to the Euclidean distance (in the LogDet divergence) as pairs permit: similar
     ones are to be nearer than the 5th percentile of all distances, dissimilar ones farther
     than the 95th. O(p d²) per iteration for p pairs, in Python; up to 1000 iterations.
+
+    Examples
+    --------
+    >>> import pytest; _ = pytest.importorskip("metric_learn")
+    >>> X = [[0.0, 0.0], [0.1, 4.0], [3.0, 0.1], [3.1, 4.1]]
+    >>> itml(X, [0, 0, 1, 1], random_state=0).shape
+    (2, 2)
     """
     left, right, similar = _draw_pairs(X, y, N_PAIRS["itml"], check_random_state(random_state))
     pairs = np.stack([X[left], X[right]], axis=1)

@@ -74,6 +74,12 @@ class SegmentConstraints(NamedTuple):
         Whether a segment may begin at each position 0..n (n is the end of the sequence).
     earliest_start : ndarray of n + 1 non-decreasing integers
         The first position at which a segment that ends at u (exclusive) may begin.
+
+    Examples
+    --------
+    >>> known = constraints_from_labels([0, 0, -1, 1])
+    >>> isinstance(known, SegmentConstraints), known.allowed.astype(int).tolist()
+    (True, [1, 0, 1, 1, 1])
     """
 
     allowed: NDArray[np.bool_]
@@ -379,6 +385,14 @@ class SegmentationPath:
     distortion : ndarray of shape (K,)
         ``distortion[k - 1]`` is the least distortion of a segmentation into k segments;
         infinite where there is none (`min_length`, constraints).
+
+    Examples
+    --------
+    >>> path = segmentation_path([[0.0], [0.2], [5.0], [9.0]], 3)
+    >>> print(path.distortion.round(2))
+    [5.563e+01 8.020e+00 2.000e-02]
+    >>> print(path.labels(2))
+    [0 0 1 1]
     """
 
     def __init__(self, scores: "_DataScores", rules: "_Rules", values: Floats) -> None:

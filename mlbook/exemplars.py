@@ -75,6 +75,13 @@ class ExemplarSolution(NamedTuple):
         v with L(v) ≤ `lower_bound`, for `exemplar_bound`.
     n_iter : int
         Number of steps on the dual.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 2.0, 9.0])
+    >>> solution = solve_exemplars((x[:, None] - x) ** 2, penalty=3.0, random_state=0)
+    >>> isinstance(solution, ExemplarSolution), solution.gap < 1e-9
+    (True, True)
     """
 
     exemplars: Indices

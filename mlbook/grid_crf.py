@@ -322,6 +322,13 @@ class GridSolution(NamedTuple):
         Their energy.
     lower_bound : float
         No states have a lower energy.
+
+    Examples
+    --------
+    >>> images, labels, _ = make_xor_grids(4, (6, 6), random_state=0)
+    >>> solution = LatentGridCRF(random_state=0).fit(images, labels).infer(images[0])
+    >>> isinstance(solution, GridSolution), solution.lower_bound <= solution.energy
+    (True, True)
     """
 
     states: Indices

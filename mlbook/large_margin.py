@@ -51,7 +51,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._optional import need
-from mlbook._validation import check_integer, check_n_clusters, check_number, metric_factor
+from mlbook._validation import (
+    check_integer,
+    check_list,
+    check_n_clusters,
+    check_number,
+    metric_factor,
+)
 from mlbook.changepoints import (
     constraints_from_labels,
     loss_augmented_segment,
@@ -933,6 +939,7 @@ def _check_labels(labels: ArrayLike, n: int, name: str, least: int = 0) -> Integ
 def _check_training(
     X: Sequence[ArrayLike], y: Sequence[ArrayLike]
 ) -> tuple[list[Floats], list[Integers]]:
+    check_list(X, "X", "sequence or data set")
     if len(X) != len(y) or not len(X):
         raise ValueError(
             f"X and y must be lists of the same length, at least 1; got {len(X)} and {len(y)}"

@@ -43,7 +43,7 @@ from mlbook._dual_decomposition import (
     tighten,
 )
 from mlbook._pair_features import read_features
-from mlbook._validation import check_number
+from mlbook._validation import check_list, check_number
 from mlbook.exemplars import exemplar_labels, improve_exemplars, solve_exemplars
 from mlbook.partitions import assignment_matrix
 
@@ -612,6 +612,7 @@ class LatentExemplarMetric(BaseEstimator):
         """
         alpha = check_number(self.alpha, "alpha", above=0)
         beta = check_number(self.beta, "beta", above=0)
+        check_list(datasets, "datasets", "training set")
         if len(datasets) != len(partitions) or len(datasets) == 0:
             raise ValueError(
                 "datasets and partitions must be sequences of the same length, at least 1; got "

@@ -67,6 +67,12 @@ class WeakKMeans(NamedTuple):
         Objective of Eq. 12 for the assignment of each round, strictly decreasing.
     n_iter : int
         Number of assignment steps after the first.
+
+    Examples
+    --------
+    >>> found = weak_kmeans([[0.0], [5.1], [0.2], [5.0]], [0, 2, 4], [[1, 1], [1, 1]])
+    >>> isinstance(found, WeakKMeans), found.assignments.tolist(), found.n_iter
+    (True, [0, 1, 0, 1], 1)
     """
 
     assignments: Labels

@@ -38,7 +38,14 @@ STYLE: dict[Any, Any] = {
 
 
 def book_style() -> None:
-    """Give all figures of a notebook the book's look, drawn as SVG: sharp on any screen."""
+    """Give all figures of a notebook the book's look, drawn as SVG: sharp on any screen.
+
+    Examples
+    --------
+    >>> book_style()
+    >>> mpl.rcParams["image.cmap"]
+    'cividis'
+    """
     mpl.rcParams.update(STYLE)
     shell = get_ipython()
     if shell is not None:

@@ -112,18 +112,7 @@ def test_arrow_check_sees_forbidden_imports(tmp_path):
 
 def test_plain_make_lists_every_public_command():
     shown = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in [
-        "book",
-        "test",
-        "lab",
-        "serve",
-        "bench",
-        "data",
-        "reproduce",
-        "clean",
-        "help",
-        "lock",
-    ]:
+    for name in ["book", "test", "lab", "serve", "bench", "reproduce", "clean", "help", "lock"]:
         assert re.search(rf"^  make {name} ", shown.stdout, re.M), f"make {name} is not listed"
 
 

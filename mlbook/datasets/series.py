@@ -210,6 +210,15 @@ class CopyNumberProfile(NamedTuple):
         First and last base pair of each annotated region.
     n_breakpoints : ndarray of shape (n_regions,)
         Number of change points that the expert saw in each region, 0 or 1.
+
+    Examples
+    --------
+    >>> profile = CopyNumberProfile(
+    ...     "1", "17", np.array([10, 20, 30, 40]), np.array([0.0, 0.1, 1.0, 0.9]),
+    ...     np.array([[5, 20], [21, 38]]), np.array([0, 1]),
+    ... )
+    >>> profile.count_breakpoints([0, 0, 1, 1])
+    array([0, 1])
     """
 
     profile: str

@@ -17,10 +17,13 @@ from typing import Any
 from mlbook.experiments import komodakis2011, lajugie2014, law2016, law2017, segmentation
 from mlbook.experiments._experiment import Column, Experiment, compare
 from mlbook.experiments._runs import SCALES, default_folder, result_path, run_experiment
+from mlbook.experiments._scoreboard import ITEMS, STANDINGS, Line, item_lines, standing
 
 __all__ = [
     "EXPERIMENTS",
+    "ITEMS",
     "SCALES",
+    "STANDINGS",
     "Column",
     "Experiment",
     "command",
@@ -28,6 +31,8 @@ __all__ = [
     "find",
     "load",
     "run",
+    "scoreboard",
+    "standings",
 ]
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -150,6 +155,68 @@ def comparison(
     """
     result = load(name, results=results) if scale is None else run(name, scale, results=results)
     return compare(find(name), result, column, command(name))
+
+
+def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Line]]:
+    """Every table and figure of the papers, its main numbers and ours, for `mlbook.plots.table`.
+
+    `ITEMS` is the list of these tables and figures, with the rule by which numbers are chosen.
+
+    Parameters
+    ----------
+    results : str or Path, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header : list of str
+        Names of the columns: paper, item, number, data, printed, ours, verdict, reason and
+        experiment, the id that `command` takes.
+    rows : list of Line
+        One for each number, in the order of the papers, and one for an item without numbers.
+        The verdict is that of `comparison`, or "nothing to compare" where the paper has no number,
+        "drawn" for a picture of ours, "missing" without a stored result.
+
+    Examples
+    --------
+    >>> header, rows = scoreboard(results="no such folder")
+    >>> header[1:3], header[4:7]
+    (['item', 'number'], ['printed', 'ours', 'verdict'])
+    >>> rows[0].item, rows[0].number, rows[0].verdict
+    ('Table 1', 'MLCA: Δ, spectral step', 'missing')
+    """
+    shown = {shown.experiment for item in ITEMS for shown in item.shown}
+    stored = {name: load(name, results=results) for name in EXPERIMENTS if name in shown}
+    rows = [line for item in ITEMS for line in item_lines(item, EXPERIMENTS, stored)]
+    return list(Line._fields), rows
+
+
+def standings(*, results: str | Path | None = None) -> dict[tuple[str, str], str]:
+    """Where every table and figure of the papers stands.
+
+    Parameters
+    ----------
+    results : str or Path, optional
+        Folder of the results.
+
+    Returns
+    -------
+    dict
+        From paper and item to a key of `STANDINGS`: the least favourable verdict on the
+        paper's data; "other data" if ours are on a stand-in or on changed data only.
+
+    Examples
+    --------
+    >>> standings(results="no such folder")["Law et al. 2016", "Table 1"]
+    'missing'
+    """
+    _, rows = scoreboard(results=results)
+    return {
+        (item.paper, item.name): standing(
+            [line for line in rows if (line.paper, line.item) == (item.paper, item.name)]
+        )
+        for item in ITEMS
+    }
 
 
 def find(name: str) -> Experiment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Number = float | tuple[float, float]  # a mean, or a mean and its spread
 Unit = dict[str, Any]  # JSON values, "row" and "seed" among them
@@ -132,6 +132,43 @@ def judge(column: Column, row: str, paper: Mapping[str, Number], ours: Mapping[s
     return "same ordering" if kept and all(kept) else "differs"
 
 
+class Judged(NamedTuple):
+    """One number beside the paper's; a verdict of `judge`, "not run" or "missing"; the reason."""
+
+    row: str
+    paper: Number | None
+    ours: Number | None
+    verdict: str
+    reason: str
+
+
+def judge_column(
+    experiment: Experiment, result: Mapping[str, Any] | None, column: Column
+) -> list[Judged]:
+    """Judge every row of a column; without a result every number is missing."""
+    summary, skipped = (result["summary"], result["skipped"]) if result else ({}, {})
+    paper = {r: n[column.key] for r, n in experiment.paper_numbers.items() if column.key in n}
+    found = {row: _ours(column, cells) for row, cells in summary.items()}
+    ours = {row: number for row, number in found.items() if number is not None}
+    reasons = {**experiment.reasons, **skipped}
+    runnable = {unit["row"] for unit in experiment.units("full")}
+    judged = []
+    for row in experiment.rows:
+        reason = ""
+        if row in ours:
+            verdict = judge(column, row, paper, ours)
+            reason = reasons.get((row, column.key), reasons.get(row, ""))
+        elif result is None:
+            verdict = "missing"
+        elif row in {*paper, *skipped}:
+            verdict, planned = "not run", row in runnable and row not in skipped
+            reason = f"not at scale {result['scale']}" if planned else reasons.get(row, "")
+        else:
+            continue
+        judged.append(Judged(row, paper.get(row), ours.get(row), verdict, reason))
+    return judged
+
+
 def compare(
     experiment: Experiment, result: Mapping[str, Any] | None, column: str | None, command: str
 ) -> tuple[list[str], list[list[str]]]:
@@ -149,28 +186,13 @@ def compare(
         header = ["", *(c.title for c in chosen)]
         cells = {r: [c.show(_ours(c, summary.get(r, {}))) for c in chosen] for r in experiment.rows}
         return header, [[row, *line] for row, line in cells.items()]
-    reasons = {**experiment.reasons, **(result["skipped"] if result else {})}
-    runnable = {unit["row"] for unit in experiment.units("full")}
     lines = []
     for c in chosen:
-        paper = {r: n[c.key] for r, n in experiment.paper_numbers.items() if c.key in n}
-        found = {row: _ours(c, cells) for row, cells in summary.items()}
-        ours = {row: number for row, number in found.items() if number is not None}
-        for row in experiment.rows:
-            if result and row not in {*paper, *ours, *result["skipped"]}:
-                continue
-            if row in ours:
-                verdict = judge(c, row, paper, ours)
-                reason = reasons.get((row, c.key), reasons.get(row, ""))
-            elif result:
-                verdict = "not run"
-                planned = row in runnable and row not in result["skipped"]
-                reason = f"not at scale {result['scale']}" if planned else reasons.get(row, "")
-            else:
-                verdict, reason = "missing", f"`{command}`"
-            if reason and verdict != "matches":
-                verdict = f"{verdict}: {reason}" if verdict else reason
-            lines.append([row, c.title, c.show(paper.get(row)), c.show(ours.get(row)), verdict])
+        for row, paper, ours, verdict, reason in judge_column(experiment, result, c):
+            why = f"`{command}`" if verdict == "missing" else reason
+            if why and verdict != "matches":
+                verdict = f"{verdict}: {why}" if verdict else why
+            lines.append([row, c.title, c.show(paper), c.show(ours), verdict])
     header = ["", "measure", "paper", "ours", "verdict"]
     if column is not None:
         header, lines = [h for h in header if h != "measure"], [[r, *x] for r, _, *x in lines]
