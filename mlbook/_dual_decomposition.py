@@ -228,7 +228,9 @@ def initial_multipliers(problem: LatentProblem) -> Multipliers:
 
 
 def configuration_energy(problem: LatentProblem, w: Floats, x: Any) -> float:
-    """Loss-augmented energy Ē(x; w), as the sum of all slaves (Komodakis 2011, Eqs. 23-25).
+    """Loss-augmented energy Ē(x; w), as the sum of all slaves (Komodakis 2011, Eqs. 17-25).
+
+    For clustering it is E(x; w) − Δ(x); for the x of the annotation Δ is zero.
 
     Examples
     --------
@@ -266,6 +268,8 @@ def relaxed_loss(
     problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any
 ) -> RelaxedLoss:
     """Loss of all slaves together and its subgradient (Komodakis 2011, Eq. 28 and Lemma 1).
+
+    In the papers: Komodakis 2011, Eqs. 28, 31 and 35.
 
     In w the subgradient is psi(x) − psi(x̂), for x̂ the minimisers of the slaves. In λ it is
     −mu(x̂), less its mean over the copies of each variable: x has the same value in all of
@@ -327,10 +331,12 @@ def relaxed_loss(
 
 
 class DualDecompositionLearner(BaseEstimator):
-    """Learn the weights of any latent CRF from its decomposed training problems.
+    """Learn the weights of any latent CRF from its decomposed problems (Komodakis 2011, Eq. 35).
 
-    Minimises τ J(w) + Σ_k (loss of problem k under its relaxation), Komodakis 2011, Eq. 35
-    (Eq. 28 for clustering), over w in a convex set, the multipliers and the latent variables.
+    In the papers: Komodakis 2011, Eqs. 27, 30 and 35, and Figure 1.
+
+    Minimises τ J(w) + Σ_k (loss of problem k under its relaxation), Eq. 35 (Eq. 28 for
+    clustering), over w in a convex set, the multipliers and the latent variables.
     An iteration fills in the latent variables, then takes `inner_iter` subgradient steps on w
     and λ (Eqs. 30-31): the regularizer by its proximal step, the convex set by projection,
     the steps of w and of λ of their own lengths, both times 1/√(1 + t/10) at step t.
@@ -648,7 +654,9 @@ def _visit(
 
 
 def tighten(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any) -> Tightened:
-    """Bracket the hinge loss of a problem at given weights.
+    """Bracket the hinge loss of a problem at given weights (Komodakis 2011, Eqs. 14 and 21).
+
+    In the papers: Komodakis 2011, Eqs. 12 and 27. (The hinge loss is the slack of Eq. 12.)
 
     From above by Polyak steps on λ, towards the energy of what ``problem.decode`` finds; that
     energy bounds the hinge loss from below. Costs 50 times as much as `relaxed_loss`, at most.

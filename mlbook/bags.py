@@ -332,6 +332,8 @@ def bag_distances(
 ) -> NDArray[np.float64]:
     """Hausdorff distances between all bags of A and all bags of B (Law 2017, Section 4.2).
 
+    In the papers: Law 2016, Eq. 1, and Law 2017, Eq. 1, for the distance of instances.
+
     With d(e, f) the distance of two instances, the minimal Hausdorff distance of bags E and F
     is the smallest d(e, f); the maximal one is the usual Hausdorff distance, the larger
     of max_e min_f d(e, f) and max_f min_e d(e, f). O(n_A n_B d), with no more than a few

@@ -198,7 +198,7 @@ def segment(
     *,
     constraints: SegmentConstraints | None = None,
 ) -> Integers:
-    """Cut a sequence into the segments of least distortion, exactly (Lajugie 2014, Eqs. 5-6).
+    """Cut a sequence into the segments of least distortion, exactly (Lajugie 2014, Eqs. 4-7).
 
     The distortion is the sum over all points of the squared distance d_M to the mean of their
     segment. Give either the number of segments or what each segment costs.

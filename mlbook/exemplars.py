@@ -396,6 +396,8 @@ def solve_exemplars_exact(
 ) -> ExemplarSolution:
     """Minimize the energy exactly, as the integer program of Komodakis 2011, Eqs. 2-5.
 
+    In the papers: Komodakis 2011, Eqs. 6-9, the same program as the energy of a field.
+
     `solve_exemplars` comes first. What its bound proves to be in no better solution, be it an
     exemplar or a pair, is left out of the program that HiGHS then gets (through
     `scipy.optimize.milp`). With a gap of a few per mille little remains, and hundreds of

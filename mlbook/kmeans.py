@@ -78,7 +78,9 @@ def trace_objective(X: ArrayLike, labels: ArrayLike, M: ArrayLike | None = None)
 
 
 def distortion(X: ArrayLike, labels: ArrayLike, M: ArrayLike | None = None) -> float:
-    """⟨I − C, XMXᵀ⟩, the k-means distortion of a partition (Law 2016, Eqs. 2-4).
+    """⟨I − C, XMXᵀ⟩, the k-means distortion of a partition (Law 2016, Eqs. 1-4).
+
+    In the papers: Lajugie 2014, Eqs. 1-3, for M = I.
 
     The sum over all points of the squared distance d_M to the mean of their cluster
     (scikit-learn's ``inertia_`` when M is the identity). It is summed from residuals: the
@@ -121,7 +123,7 @@ def distortion(X: ArrayLike, labels: ArrayLike, M: ArrayLike | None = None) -> f
 def spectral_embedding(
     X: ArrayLike, n_clusters: int, M: ArrayLike | None = None, *, centered: bool = False
 ) -> NDArray[Any]:
-    """Leading left singular vectors U of XL: UUᵀ solves the relaxation (Law 2016, Eq. 8).
+    """Leading left singular vectors U of XL: UUᵀ solves the relaxation (Law 2016, Eqs. 7-8).
 
     When `n_clusters` is at least the rank of XL, U spans the columns of XL whatever the
     metric: its rows then remember M no more than up to a change of basis.

@@ -147,7 +147,7 @@ def structured_hinge(
 
 
 class LargeMarginMetric(BaseEstimator):
-    """Metric for change-point detection or k-means, learned from partitions (Lajugie 2014).
+    """Metric for change-point detection or k-means, learned from partitions (Lajugie 2014, Eq. 9).
 
     Learns B from sequences, or data sets, that share the metric and whose partitions are known
     in full or in part. With ``n_clusters="learned"`` the penalty of a cluster, which decides on

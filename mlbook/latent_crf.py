@@ -79,11 +79,11 @@ Mask = NDArray[np.bool_]
 def clustering_error(
     assignment: ArrayLike, labels: ArrayLike, alpha: float = 1.0, beta: float = 1.0
 ) -> float:
-    """Error of a clustering with exemplars against a partition (Komodakis 2011, Eq. 15).
+    """Error of a clustering with exemplars against a partition (Komodakis 2011, Eqs. 15-16).
 
     α times the number of exemplars that each cluster of the partition has too many or too
     few of, plus β times the number of points whose exemplar lies in another cluster. With
-    α, β > 0 it is zero only for clusterings that induce the partition (Eq. 16). O(n).
+    α, β > 0 it is zero only for clusterings that induce the partition. O(n).
 
     Parameters
     ----------
@@ -169,9 +169,11 @@ def loss_augmented_potentials(
 def point_slaves(potentials: Floats, multipliers: Floats) -> tuple[Indices, Mask]:
     """Minimise the slaves of all points (Komodakis 2011, Eq. 23 and Lemma 2, completed).
 
+    In the papers: Komodakis 2011, Eqs. 32 and 33.
+
     With θ_q = ū_qq/(n + 1) + λ_pq, slave p chooses q̄ = argmin θ̄, where θ̄_q = ū_pq + max(θ_q, 0)
     and θ̄_p = θ_p. It opens q ≠ p if θ_q < 0 or if it has chosen q, and p if it has chosen p.
-    (Eqs. 32-33 leave out that a chosen exemplar is to be open, without which x is infeasible.)
+    (They leave out that a chosen exemplar is to be open, without which x is infeasible.)
     The value is min θ̄ + Σ_{q≠p} min(θ_q, 0) − β. O(n²) for all n slaves.
 
     Parameters
@@ -212,7 +214,7 @@ def point_slaves(potentials: Floats, multipliers: Floats) -> tuple[Indices, Mask
 
 
 def cluster_slaves(shares: Floats, multipliers: Floats, labels: Indices, alpha: float) -> Mask:
-    """Minimise the slaves of all clusters (Komodakis 2011, Eqs. 24 and 34).
+    """Minimise the slaves of all clusters (Komodakis 2011, Eqs. 24 and 34 and Lemma 2).
 
     With θ_q = ū_qq/(n + 1) + λ_Cq, cluster C opens all q with θ_q < α if that gains more than
     the 2α it costs, that is if 2α + Σ_{q∈C} min(θ_q − α, 0) < 0, and otherwise none. O(n).
@@ -356,7 +358,7 @@ class ExemplarProblem:
         self._potentials = np.empty(0)
 
     def distances(self, w: Floats) -> Floats:
-        """d_pq = wᵀf_pq, with zeros on the diagonal."""
+        """d_pq = wᵀf_pq (Komodakis 2011, Eq. 10), with zeros on the diagonal."""
         return self.features.distances(w / self.scales)
 
     def potentials(self, w: Floats) -> Floats:
@@ -442,7 +444,9 @@ class _ClusterSlaves:
 
 
 class LatentExemplarMetric(BaseEstimator):
-    """Distance for exemplar clustering, learned from partitions (Komodakis 2011).
+    """Distance for exemplar clustering, learned from partitions (Komodakis 2011, Figure 1).
+
+    In the papers: Komodakis 2011, Eqs. 13 and 22, by way of Eq. 28.
 
     Learns the weights of d_pq = wᵀf_pq from datasets and their wanted partitions, so that
     exemplar clustering of new datasets finds such partitions, the number of clusters included.
@@ -680,7 +684,7 @@ class LatentExemplarMetric(BaseEstimator):
         return self
 
     def distances(self, X: Any) -> NDArray[Any]:
-        """Learned distances between the points of a dataset.
+        """Learned distances between the points of a dataset (Komodakis 2011, Eq. 10).
 
         Parameters
         ----------

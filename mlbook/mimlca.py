@@ -89,6 +89,8 @@ def assign_instances(
 ) -> Labels:
     """Cheapest feasible assignment of every bag, given the centroids (Law 2017, Eq. 13).
 
+    In the papers: Law 2017, Eqs. 2, 13 and 39.
+
     Bag i gets min(n_i, number of its labels) instances assigned, each label used at most once,
     so that the sum of squared distances to the centroids is smallest. Bags with one instance
     or one label are solved all at once, the others by the Hungarian algorithm of scipy. Ties
@@ -157,6 +159,8 @@ def weak_kmeans(
     random_state: int | np.random.RandomState | None = None,
 ) -> WeakKMeans:
     """k-means over the assignments that the bag labels allow (Law 2017, Eq. 12, steps 2-8).
+
+    In the papers: Law 2017, Eqs. 3, 11, 12 and 38, and Theorem 2.1.
 
     Alternates the centroids of the assigned instances (a category without any has its
     centroid at the origin, as in step 4) and `assign_instances`. Neither step can raise
@@ -468,6 +472,9 @@ class MIMLCA(BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Map instances to the space where Euclidean distance is the learned metric.
 
+        In the papers: Law 2017, Eq. 14. (Its KPᵀPK has the inner products of the images of the
+        training instances.)
+
         Parameters
         ----------
         X : array-like or sparse array of shape (p, n_features)
@@ -487,6 +494,8 @@ class MIMLCA(BaseEstimator):
 
     def decision_function(self, X: Any, alpha: float | None = None) -> NDArray[Any]:
         """Scores of all categories for each instance (Law 2017, Eqs. 15 and 16).
+
+        In the papers: Law 2017, Eqs. 40, 49 and 50, with a kernel.
 
         Parameters
         ----------

@@ -81,6 +81,8 @@ def closed_form_metric(X: ArrayLike, factor: ArrayLike, rank: int | None = None)
 def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None) -> NDArray[Any]:
     """W of shape (d, r) with WWᵀ = `closed_form_metric(X, factor, rank)`, for large d.
 
+    In the papers: Law 2016, Eqs. 16-17.
+
     Takes and refuses what `closed_form_metric` does. Without `rank`, W = X† factor.
 
     Examples
@@ -110,6 +112,8 @@ def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None)
 
 class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
     """Metric learning for cluster analysis (Law 2016, Theorems 3.1 and 3.2).
+
+    In the papers: Law 2016, Eqs. 15-17.
 
     Learns from labelled rows the metric M = WWᵀ, W = X†J, under which relaxed k-means
     finds the classes. Datasets that are to share one metric, and whose clusters
@@ -232,7 +236,7 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
     def cluster(
         self, X: Any, n_clusters: int | None = None, spectral: bool = False
     ) -> NDArray[np.int32]:
-        """Partition new rows under the learned metric (Law 2016, Section 3.4).
+        """Partition new rows under the learned metric (Law 2016, Eq. 18).
 
         Parameters
         ----------
@@ -291,7 +295,7 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
 
 
 class BinaryMLCA(ClassRegression):
-    """Two classes, one direction (Law 2016, Theorem 4.1).
+    """Two classes, one direction (Law 2016, Eqs. 20-21 and Theorem 4.1).
 
     With scores s_i = ±1 and u = s/‖s‖, the metric is M = mmᵀ with m = X†u; the sign of
     Xm + b is the partition, without k-means.
@@ -357,7 +361,9 @@ class BinaryMLCA(ClassRegression):
         return self._project(X)[:, 0]
 
     def cluster(self, X: Any) -> NDArray[Any]:
-        """Partition rows by the sign of the decision function (Law 2016, Section 4.2).
+        """Partition rows by the sign of the decision function (Law 2016, Eq. 19).
+
+        Without intercept the signs solve that problem exactly, for the learned metric.
 
         Parameters
         ----------

@@ -43,9 +43,10 @@ Integers = NDArray[np.int64]
 
 
 def assignment_matrix(labels: ArrayLike, classes: ArrayLike | None = None) -> csr_array:
-    """Build the assignment matrix Y: one row per point, one column per cluster (Law 2016, Eq. 2).
+    """Build the assignment matrix Y: one row per point, one column per cluster.
 
-    O(n) time and memory when the labels are below n, O(n log n) time otherwise.
+    It is the Y of Law 2016, Eq. 2. O(n) time and memory when the labels are below n,
+    O(n log n) time otherwise.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def assignment_matrix(labels: ArrayLike, classes: ArrayLike | None = None) -> cs
 
 
 def normalized_assignment(labels: ArrayLike, classes: ArrayLike | None = None) -> csr_array:
-    """Build the normalized assignment J = Y(YᵀY)^(−1/2), so that C = JJᵀ (Law 2016, Eq. 5).
+    """Build the normalized assignment J = Y(YᵀY)^(−1/2), so that C = JJᵀ (Law 2016, Section 3.3).
 
     Column c is divided by √max(1, n_c): the columns of occupied classes are orthonormal,
     those of empty classes are zero. O(n) like `assignment_matrix`.
@@ -254,11 +255,11 @@ def contingency(a: ArrayLike, b: ArrayLike) -> csr_array:
 
 
 def partition_loss(a: ArrayLike, b: ArrayLike) -> float:
-    """Δ(a, b) = ‖C_a − C_b‖²_F, the loss of Law 2016 (Eq. 10) and Lajugie 2014 (Eq. 8).
+    """Δ(a, b) = ‖C_a − C_b‖²_F, n times the loss of Lajugie 2014, Eq. 8.
 
-    Equals k_a + k_b − 2 Σ n_ij²/(a_i b_j). It is 0 for equal partitions, however labelled,
-    and at most k_a + k_b − 2. (Lajugie 2014 divides by n.) √Δ is a metric on partitions.
-    O(n) like `contingency`; the matrices are never formed.
+    It is the Δ of Law 2016, Eq. 10, and equals k_a + k_b − 2 Σ n_ij²/(a_i b_j). It is 0 for equal
+    partitions, however labelled, and at most k_a + k_b − 2. √Δ is a metric on partitions. O(n)
+    like `contingency`; the matrices are never formed.
 
     Parameters
     ----------

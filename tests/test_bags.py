@@ -172,6 +172,7 @@ def naive_distance(E, F, kind, metric):
     return D.min() if kind == "min" else max(D.min(axis=1).max(), D.min(axis=0).max())
 
 
+@pytest.mark.equation("Law 2016, Eq. 1", "Law 2017, Eq. 1")
 @pytest.mark.parametrize("block", [1, 7, 2**20])
 @pytest.mark.parametrize("kind", ["min", "max"])
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "M", "callable"])

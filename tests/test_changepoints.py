@@ -72,6 +72,7 @@ def series(n, d, seed=0, jump=2.0):
 # Any symmetric matrix
 
 
+@pytest.mark.equation("Lajugie 2014, Algorithm 1")
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(1, 8).flatmap(lambda n: arrays(np.int64, (n, n), elements=st.integers(-3, 3))),
@@ -117,6 +118,7 @@ def test_matrices_of_every_sign(kind, blocks):
 METRICS = {"identity": None, "diagonal": [0.5, 0.0, 3.0], "full": "full"}
 
 
+@pytest.mark.equation("Lajugie 2014, Eqs. 4-6")
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("min_length", [1, 3])
 def test_least_distortion_for_every_number_of_segments_and_penalty(metric, min_length, blocks):
@@ -141,6 +143,18 @@ def test_least_distortion_for_every_number_of_segments_and_penalty(metric, min_l
         assert np.bincount(labels).min() >= min_length
         expected = best(penalized, min_length=min_length)
         assert_allclose(trace(penalized, labels), expected, atol=1e-9)
+
+
+@pytest.mark.equation("Lajugie 2014, Eq. 7")
+def test_the_scale_of_the_metric_takes_the_place_of_the_penalty():
+    X, M = series(12, 3), np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.5]])
+    found = []
+    for penalty in [0.3, 2.0, 7.0, 30.0]:
+        labels = segment(X, penalty=1.0, M=M / penalty)
+        expected = best(centred_gram(X, M) - penalty * np.eye(12))
+        assert_allclose(trace(centred_gram(X, M) - penalty * np.eye(12), labels), expected)
+        found.append(labels.max() + 1)
+    assert found == sorted(found, reverse=True) and len(set(found)) > 2
 
 
 def test_ties_in_data(blocks):

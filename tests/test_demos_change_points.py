@@ -72,6 +72,7 @@ def test_trace_by_hand():
     assert_allclose(segmentation_path(x[:, None], 6).distortion, [34, 22, 6, 4, 2, 0], atol=1e-9)
 
 
+@pytest.mark.equation("Lajugie 2014, Algorithm 1")
 def test_printed_algorithm_is_a_segmentation_but_not_the_best():
     rng = np.random.default_rng(1)
     worse = 0

@@ -142,6 +142,7 @@ def test_three_points_by_hand():
     assert dual_value(problem, HALF, by_hand) == pytest.approx(lowest)
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 32-33")
 def test_the_printed_rule_stalls():
     problem = ExemplarProblem(*demo.three_points(), penalty=3.0)
     complete, printed = (
@@ -152,6 +153,7 @@ def test_the_printed_rule_stalls():
     assert 4 < complete[-1] <= 5
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 17 and 26")
 @pytest.mark.parametrize("seed", range(5))
 def test_augmented_minimum_is_that_of_all_assignments(seed):
     rng = np.random.default_rng(seed)

@@ -43,6 +43,7 @@ def is_feasible(labels, offsets, Y):
     return True
 
 
+@pytest.mark.equation("Law 2017, Eq. 2")
 @pytest.mark.parametrize(
     "sizes, Y",
     [
@@ -63,6 +64,7 @@ def test_feasible_assignments_are_those_that_meet_the_conditions(sizes, Y):
     assert len(listed) == expected == len(list(demo.feasible_assignments(offsets, Y)))
 
 
+@pytest.mark.equation("Law 2017, Eqs. 3-6")
 def test_own_clusters_give_the_matrix_of_the_paper():
     """C(H) = HH† + I − diag(H1), and its distortion is the objective over assigned instances."""
     rng = np.random.default_rng(0)
@@ -76,6 +78,7 @@ def test_own_clusters_give_the_matrix_of_the_paper():
         assert distortion(X, demo.own_clusters(labels)) == pytest.approx(cost)
 
 
+@pytest.mark.equation("Law 2017, Eqs. 10 and 11, and Theorem 2.1")
 def test_theorem_21_on_small_problems():
     """No metric exceeds max⟨C, XX†⟩, whitening attains it; metrics of low rank fall short."""
     rng = np.random.default_rng(1)
@@ -95,6 +98,37 @@ def test_theorem_21_on_small_problems():
                 assert value <= min(best, rank) + 1e-9
 
 
+@pytest.mark.equation("Law 2017, Eqs. 25-31")
+def test_steps_of_the_proof_of_theorem_21():
+    """The chain of upper bounds for any metric, and what whitening makes of each."""
+    rng = np.random.default_rng(2)
+    offsets, Y = [0, 1, 3, 6], np.array([[1, 0], [1, 1], [1, 1]])
+    every = [
+        equivalence_matrix(demo.own_clusters(h)) for h in demo.feasible_assignments(offsets, Y)
+    ]
+    X = rng.normal(size=(6, 3))
+    U = np.linalg.svd(X, full_matrices=False)[0]
+    largest = max(np.trace(U.T @ C @ U) for C in every)
+    strict = 0
+    for rank in (1, 2, 3) * 5:
+        L = rng.normal(size=(3, rank))
+        A = X @ L @ L.T @ X.T
+        predicted = np.linalg.svd(A)[0][:, :rank]
+        traces = np.array([np.sum(C * A) for C in every])
+        overlaps = np.array([np.trace(predicted.T @ C @ predicted) for C in every])
+        winners = overlaps[traces > traces.max() - 1e-9]
+        worst = demo.relaxed_overlap(X, L @ L.T, offsets, Y)
+        assert worst == pytest.approx(winners.min())
+        chain = [worst, winners.max(), overlaps.max(), largest]
+        assert np.all(np.diff(chain) >= -1e-9)
+        strict += chain[0] < chain[-1] - 0.1
+    assert strict > 3
+    pinv = np.linalg.pinv(X)
+    assert_allclose(X @ pinv @ pinv.T @ X.T, U @ U.T, atol=1e-12)
+    assert demo.relaxed_overlap(X, pinv @ pinv.T, offsets, Y) == pytest.approx(largest)
+
+
+@pytest.mark.equation("Law 2017, Eqs. 7 and 10")
 def test_relaxed_overlap_takes_the_worst_of_ties():
     """Both ways to name two instances are equally good for the metric, not for the overlap."""
     X = np.array([[1.0, 0], [-1, 0], [0, 2]])
@@ -110,6 +144,7 @@ def test_relaxed_overlap_takes_the_worst_of_ties():
 # --- the worked example ----------------------------------------------------------------------
 
 
+@pytest.mark.equation("Law 2017, Algorithm 1")
 def test_four_bags_by_hand():
     X, offsets, Y = demo.four_bags()
     V = X / [1, 5]

@@ -37,6 +37,7 @@ def delta(projectors, labels):
 # --- the risk and its bound ------------------------------------------------------------------
 
 
+@pytest.mark.equation("Law 2016, Eqs. 12 and 22")
 @pytest.mark.parametrize("d", [3, 5, 9])
 def test_risk_without_ties_is_the_loss_of_the_leading_eigenvectors(d):
     rng = np.random.default_rng(d)
@@ -46,6 +47,7 @@ def test_risk_without_ties_is_the_loss_of_the_leading_eigenvectors(d):
     assert demo.worst_case_risk(X, L @ L.T, LABELS) == pytest.approx(expected)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
 def test_risk_with_ties_is_the_worst_completion():
     """M of rank 1 decides one direction; the other two of k = 3 are anything orthogonal to it."""
     rng = np.random.default_rng(0)
@@ -60,6 +62,7 @@ def test_risk_with_ties_is_the_worst_completion():
     assert demo.worst_case_risk(X, np.zeros((2, 2)), LABELS) == pytest.approx(6)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
 def test_risk_with_a_tie_above_zero():
     X = np.eye(4)
     y = np.array([0, 0, 1, 1])
@@ -71,6 +74,7 @@ def test_risk_with_a_tie_above_zero():
     assert risk == pytest.approx(losses.max(), abs=1e-4)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 10, 11 and 24")
 def test_structured_loss_is_the_maximum_and_bounds_the_risk():
     rng = np.random.default_rng(1)
     projectors = random_projectors(rng, 7, 3)
@@ -90,6 +94,26 @@ def test_structured_loss_is_the_maximum_and_bounds_the_risk():
             assert demo.structured_loss(X, M, LABELS) >= demo.worst_case_risk(X, M, LABELS) - 1e-9
 
 
+@pytest.mark.equation("Law 2016, Eqs. 9 and 25")
+def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
+    rng = np.random.default_rng(4)
+    C, J = equivalence_matrix(LABELS), normalized_assignment(LABELS).toarray()
+    others = random_projectors(rng, 7, 3)
+    alone = np.diag([3.0, 1, 2])
+    assert demo.worst_case_risk(J, alone, LABELS) == pytest.approx(0)
+    assert np.all(np.sum((C - others) * (J @ alone @ J.T), axis=(1, 2)) > 0)
+    tied = np.diag([3.0, 1, 0])  # the third direction may be anything orthogonal to the others
+    v = np.linalg.svd(J)[0][:, -1]
+    rival = J[:, :2] @ J[:, :2].T + np.outer(v, v)
+    assert np.sum((C - rival) * (J @ tied @ J.T)) == pytest.approx(0)
+    assert demo.worst_case_risk(J, tied, LABELS) >= delta(rival, LABELS) - 1e-9 > 1
+    for L in rng.normal(size=(20, 3, 3)):
+        A = J @ L @ L.T @ J.T + np.diag(rng.uniform(size=7))
+        U = np.linalg.eigh(A)[1][:, -3:]
+        assert np.sum((U @ U.T - C) * A) >= -1e-12
+
+
+@pytest.mark.equation("Law 2016, Eq. 16")
 def test_smallest_risk_is_twice_the_residual_for_all_weights():
     rng = np.random.default_rng(2)
     X, G = rng.normal(size=(7, 4)), rng.normal(size=(3, 3))

@@ -2,7 +2,7 @@
 
 import warnings
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
@@ -135,6 +135,7 @@ def lp_value(D, penalty):
 # Against enumeration
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 1")
 @every_case
 def test_energy_is_equation_1_for_every_set(D, penalty):
     for Q in subsets(len(D)):
@@ -157,6 +158,7 @@ def test_search_and_bound_enclose_the_optimum(D, penalty, seed):
     assert solution.energy + allowed >= solution.lower_bound
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 2-5")
 @every_case
 def test_exact_mode_finds_the_optimum(D, penalty):
     best, _ = optimum(D, penalty)
@@ -165,6 +167,28 @@ def test_exact_mode_finds_the_optimum(D, penalty):
         assert_allclose(solution.energy, float(best), rtol=0, atol=1e-13 * scale(D, penalty))
         assert solution.lower_bound <= best
         assert solution.energy - solution.lower_bound <= 1e-6 * len(D) * scale(D, penalty)
+
+
+@pytest.mark.equation("Komodakis 2011, Eqs. 2-9")
+@pytest.mark.parametrize("seed", range(4))
+def test_one_problem_three_faces(seed):
+    """All 0-1 matrices of three points: the program, the field and the sets have one minimum."""
+    rng = np.random.default_rng(seed)
+    D, f = rng.normal(0.5, 1, size=(3, 3)), rng.normal(0.5, 1, size=3)
+    cost = D - np.diag(np.diag(D)) + np.diag(f)
+
+    def field(x):
+        closed = np.where(x <= np.diag(x), 0.0, np.inf)
+        rows = np.where(x.sum(axis=1) == 1, 0.0, np.inf)
+        return np.sum(cost * x) + closed.sum() + rows.sum()
+
+    every = [np.reshape(x, (3, 3)) for x in product([0, 1], repeat=9)]
+    energies = np.array([field(x) for x in every])
+    assert np.isfinite(energies).sum() == 10
+    best = every[energies.argmin()]
+    solution = solve_exemplars_exact(D, f, random_state=0)
+    assert_allclose([solution.energy, float(optimum(D, f)[0])], energies.min(), atol=1e-12)
+    assert_array_equal(np.flatnonzero(np.diag(best)), solution.exemplars)
 
 
 def test_integer_program_repairs_a_poor_search(monkeypatch):

@@ -90,6 +90,7 @@ def exact_distortions(X, M, k):
 # The distortion, three ways
 
 
+@pytest.mark.equation("Law 2016, Eqs. 1-4", "Lajugie 2014, Eqs. 1-3")
 @pytest.mark.parametrize("rank", [None, 3, 1])
 def test_equations_2_3_4_agree_on_all_partitions(rank):
     rng = np.random.default_rng(1)
@@ -211,6 +212,7 @@ def test_bound_and_centred_embedding_ignore_translation():
     assert_allclose(U, V, atol=1e-9)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 7-8")
 @pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("rank", [None, 5, 3])
 def test_embedding_attains_the_relaxed_optimum_over_projectors(centered, rank):

@@ -171,6 +171,7 @@ def test_bound_from_a_cut(full, linear, quadratic):
 # The optimum
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("alpha", [1e-3, 1e-1])
 def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
@@ -195,6 +196,7 @@ def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
     assert model.duality_gap_ <= 1e-8
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("alpha", [1e-3, 1e-1])
 def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):

@@ -78,6 +78,7 @@ def energy(D, x, penalty):
 # The model
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 15-16")
 @pytest.mark.parametrize("labels", LABELS)
 def test_error_is_equation_15_and_zero_exactly_on_the_partition(labels):
     labels = np.array(labels)
@@ -94,6 +95,7 @@ def test_error_is_equation_15_and_zero_exactly_on_the_partition(labels):
         assert (error == 0) == (partition_loss(x, labels) == 0)
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 10, 17-20 and 23-25")
 @pytest.mark.parametrize("labels", LABELS)
 def test_slaves_add_up_to_the_energy_less_the_error(labels):
     """Eqs. 17-25, with any allowed multipliers, at every configuration."""
@@ -113,6 +115,7 @@ def test_slaves_add_up_to_the_energy_less_the_error(labels):
         assert_allclose(summed, wanted)
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 23, 32 and 33, and Lemma 2")
 @given(st.integers(0, 10_000), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_point_slaves_against_enumeration(seed, ties):
@@ -139,6 +142,7 @@ def test_point_slaves_against_enumeration(seed, ties):
         assert_allclose(value(chosen[p], opened), min(feasible), atol=1e-12)
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 24 and 34, and Lemma 2")
 @given(st.integers(0, 10_000), st.sampled_from([0.1, 1.0]), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_cluster_slaves_against_enumeration(seed, alpha, ties):
@@ -156,6 +160,7 @@ def test_cluster_slaves_against_enumeration(seed, alpha, ties):
         assert_allclose(theta[found].sum() - alpha * abs(1 - len(found)), best, atol=1e-12)
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 29")
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("penalty", [0.5, [3.0, -1.0, 0.0, 2.0, 1.0]])
 def test_exemplars_of_a_partition_are_the_best(labels, penalty):
@@ -175,6 +180,7 @@ def test_exemplars_of_a_partition_are_the_best(labels, penalty):
     assert_allclose(cost(x), best)
 
 
+@pytest.mark.equation("Komodakis 2011, Figure 1")
 def test_completion_stays_in_the_partition_where_another_exemplar_is_nearer():
     x = np.array([0.0, 0.1, 4.0, 5.0, 5.2])
     problem = ExemplarProblem(x[:, None], [0, 0, 0, 1, 1], penalty=1.0)
@@ -245,6 +251,7 @@ def slave_program(U, labels, alpha, beta):
     )
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 25-26")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("labels", LABELS)
 def test_relaxation_is_the_linear_program(labels, seed):
@@ -262,6 +269,40 @@ def test_relaxation_is_the_linear_program(labels, seed):
         assert dual_value(problem, w, multipliers) <= relaxed + 1e-7
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.equation("Komodakis 2011, Eqs. 12-14, 21-22 and 27-28")
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
+    problem, stack, w = random_problem(labels=labels)
+
+    def hinge(w):
+        D = np.tensordot(w, stack, 1)
+        E = np.array([energy(D, x, 1.5) for x in all_assignments(5)])
+        error = np.array([clustering_error(x, labels, 0.7, 1.3) for x in all_assignments(5)])
+        slack = min(np.max(truth - (E - error)) for truth in E[error == 0])
+        assert_allclose(E[error == 0].min() - np.min(E - error), slack)
+        augmented = np.array([configuration_energy(problem, w, x) for x in all_assignments(5)])
+        assert_allclose(augmented[error == 0].min() - augmented.min(), slack)
+        return slack
+
+    x = problem.complete(w, None)
+    relaxed, _, best = slave_program(problem.potentials(w), labels, 0.7, 1.3)
+    bound = configuration_energy(problem, w, x) - relaxed
+    assert_allclose(relaxed_loss(problem, w, best, x).value, bound, atol=1e-7)
+    assert bound >= hinge(w) - 1e-9
+    rng = np.random.default_rng(0)
+    for scale in (0, 0.1, 1):
+        prices = random_multipliers(problem, rng, scale)
+        assert relaxed_loss(problem, w, prices, x).value >= bound - 1e-7
+
+    learner = DualDecompositionLearner(strength=0.3, step_weights=0.02, max_iter=8)
+    learner.fit([problem], w)
+    regularization = 0.3 * learner.weights_ @ learner.weights_ / 2
+    assert_allclose(learner.objective_path_.min(), regularization + learner.current_loss_)
+    assert learner.objective_path_.min() >= regularization + hinge(learner.weights_) - 1e-9
+
+
+@pytest.mark.equation("Komodakis 2011, Eqs. 14, 21 and 27")
 @pytest.mark.parametrize("seed", range(3))
 def test_tightening_approaches_the_linear_program_and_brackets_the_hinge(seed):
     X, y = make_noisy_gaussians(12, n_features=4, n_clusters=3, random_state=seed)
@@ -282,6 +323,7 @@ def test_tightening_approaches_the_linear_program_and_brackets_the_hinge(seed):
     )
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 27-28")
 def test_floor_of_the_relaxed_loss():
     """Perfect separation leaves 2α Σ_C (1 − 1/|C|) of relaxed loss, and no hinge loss."""
     labels = np.repeat([0, 1, 2], [4, 2, 1])
@@ -296,6 +338,7 @@ def test_floor_of_the_relaxed_loss():
     assert tighten(problem, w, best, x).hinge_lower_bound == 0
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 31 and Lemma 1")
 @pytest.mark.parametrize("seed", range(5))
 def test_subgradient_against_finite_differences(seed):
     """Lemma 1, in w and along the allowed directions of the multipliers."""
@@ -411,6 +454,7 @@ def small_sets(n_sets=3, n_samples=15, **kwargs):
     return [X for X, _ in draws], [np.unique(y, return_inverse=True)[1] for _, y in draws]
 
 
+@pytest.mark.equation("Komodakis 2011, Figure 1")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "options", [{}, {"stochastic": True, "random_state": 0}, {"inner_iter": 3}]
@@ -472,6 +516,7 @@ def test_a_pass_regularizes_once_however_many_problems_there_are(stochastic):
     assert_allclose(learner.weights_, [0.8, 2.8])
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 30")
 def test_proximal_steps():
     def soft(w, step):
         return np.sign(w) * np.maximum(np.abs(w) - step, 0)

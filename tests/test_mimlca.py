@@ -1,7 +1,7 @@
 """MIMLCA: assignments by enumeration, the kernel versions, prediction, and what is refused."""
 
 import pickle
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 
 import numpy as np
 import pytest
@@ -85,6 +85,7 @@ def weak_problem(seed=0, m=40, k=4, d=6, spread=0.7, outsiders=0):
 # The assignment step
 
 
+@pytest.mark.equation("Law 2017, Eqs. 2, 13 and 39")
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), ties=st.booleans())
 def test_the_assignment_step_is_optimal(seed, ties):
@@ -130,6 +131,7 @@ def test_ties_are_broken_by_index():
 # k-means over feasible assignments
 
 
+@pytest.mark.equation("Law 2017, Eqs. 12 and 38")
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -154,6 +156,7 @@ def test_rounds_lower_the_objective_until_nothing_moves(seed, init, reject):
     assert_allclose(distortion(U, again, 3) + extra, path[-1], atol=1e-12)
 
 
+@pytest.mark.equation("Law 2017, Eq. 12")
 def test_many_starts_find_the_global_optimum():
     """Nearly always, and one start less often; never anything below it."""
     reached = {1: 0, 30: 0}
@@ -167,6 +170,7 @@ def test_many_starts_find_the_global_optimum():
     assert reached[30] >= 24 > reached[1]
 
 
+@pytest.mark.equation("Law 2017, Eqs. 11, 12 and 35")
 def test_the_objective_is_what_theorem_21_maximizes():
     """⟨A, XX†⟩ = rank − Eq. 35 with A = I + HH† − diag(H1), an orthogonal projector."""
     _, offsets, Y, rng = tiny(5)
@@ -179,6 +183,37 @@ def test_the_objective_is_what_theorem_21_maximizes():
         assert_allclose(A @ A, A, atol=1e-12)
         overlap = np.sum(A * (X @ np.linalg.pinv(X)))
         assert_allclose(overlap, 3 - distortion(U, labels, 3), atol=1e-10)
+
+
+@pytest.mark.equation("Law 2017, Eqs. 18-23 and 32-37")
+@pytest.mark.parametrize("whitened", [False, True])
+def test_steps_from_k_means_over_bags_to_a_trace(whitened):
+    """Eqs. 18-23 for any metric LLᵀ; Eqs. 32-37 are the same steps for U and L = I, backwards."""
+    _, offsets, Y, rng = tiny(5)
+    X, L = rng.normal(size=(offsets[-1], 3)), rng.normal(size=(3, 2))
+    if whitened:
+        X, L = np.linalg.svd(X, full_matrices=False)[0], np.eye(3)
+    G = X @ L @ L.T @ X.T
+    for labels in feasible(np.diff(offsets), Y):
+        H = assignment(labels, 3)
+        known, HH = np.diag(H.sum(axis=1)), H @ np.linalg.pinv(H)
+        Z = np.linalg.pinv(H) @ X @ L
+        free = [Z, Z + rng.normal(size=Z.shape), Z - rng.normal(size=Z.shape)]
+        norms = [np.linalg.norm(known @ X @ L - H @ z) ** 2 for z in free]
+        sums = [np.sum(H * np.sum(((X @ L)[:, None] - z) ** 2, axis=2)) for z in free]
+        assert_allclose(norms, sums, rtol=1e-10, atol=1e-12)
+        assert norms[0] <= min(norms)
+        steps = [
+            np.linalg.norm(known @ X @ L - HH @ X @ L) ** 2,
+            np.linalg.norm((known - HH) @ X @ L) ** 2,
+            np.trace(known @ G @ known - 2 * known @ G @ HH + HH @ G @ HH),
+            np.trace(G @ known @ known - 2 * G @ HH @ known + G @ HH @ HH),
+            np.trace(G @ known - 2 * G @ HH + G @ HH),
+            np.trace((known - HH) @ G @ (known - HH).T),
+            np.trace((known - HH) @ G),
+            np.trace(G) - np.trace((np.eye(len(X)) - known + HH) @ G),
+        ]
+        assert_allclose(steps, norms[0], rtol=1e-9, atol=1e-12)
 
 
 def test_first_centroids(monkeypatch):
@@ -249,6 +284,7 @@ def test_unambiguous_bags_give_mlca():
     assert_allclose(model.transform(bags.instances), mlca.transform(bags.instances), atol=1e-10)
 
 
+@pytest.mark.equation("Law 2017, Algorithm 1")
 def test_the_metric_is_mlca_on_the_assigned_rows():
     bags, Y, truth = weak_problem(3, outsiders=1)
     model = MIMLCA().fit(bags, Y)
@@ -334,6 +370,7 @@ def test_clones_and_pickles():
 # Prediction
 
 
+@pytest.mark.equation("Law 2017, Eqs. 15-16")
 def test_prediction_rules_by_the_letter(monkeypatch):
     bags, Y, _ = weak_problem(8, spread=2.0)
     Y = np.hstack([Y[:, :2], np.zeros((len(Y), 1), dtype=int), Y[:, 2:]])  # category 2: empty
@@ -423,6 +460,7 @@ def kernel_reference(K_new, K, labels, k):
     return mapped.T, distances.T, (Z**2).sum(axis=0)
 
 
+@pytest.mark.equation("Law 2017, Eqs. 40 and 49-50")
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_kernel_prediction_with_regular_and_singular_matrices(repeats):
     """With K invertible these are Eqs. 44-50 as printed; repeated instances make K singular."""
@@ -441,6 +479,55 @@ def test_kernel_prediction_with_regular_and_singular_matrices(repeats):
         K_inverse = np.linalg.inv(kernel(X, X))
         printed = kernel(new, X) @ K_inverse @ assignment(y, 4) / sizes - 1 / sizes / 2
         assert_array_equal(printed.argmax(axis=1), model.predict(new))
+
+
+@pytest.mark.equation("Law 2017, Eqs. 40-50")
+def test_steps_of_the_kernel_formulas():
+    """As printed, for an invertible K: both terms of the score, and the score of `MIMLCA`."""
+    bags, _, y = weak_problem(12, m=20)
+    X, new = bags.instances, np.random.default_rng(0).normal(size=(30, 6)) * 3
+    kernel = lambda A, B: rbf_kernel(A, B, gamma=0.1)  # noqa: E731
+    model = MIMLCA(kernel=kernel).fit(Bags(X, np.arange(len(X) + 1)), assignment_matrix(y))
+    K, k_new, H = kernel(X, X), kernel(X, new), assignment(y, 4)
+    inverse, n_c = np.linalg.inv(K), H.sum(axis=0)
+    J, HH = H / np.sqrt(n_c), H @ np.linalg.pinv(H)
+    P, Kz = J.T @ inverse, K @ H / n_c
+    lengths = [
+        np.sum((P @ Kz) ** 2, axis=0),
+        np.diag(H.T @ K @ inverse @ J @ J.T @ inverse @ K @ H) / n_c**2,
+        np.diag(H.T @ J @ J.T @ H) / n_c**2,
+        np.diag(H.T @ HH @ H) / n_c**2,
+        np.diag(H.T @ H) / n_c**2,
+    ]
+    assert_allclose(lengths, np.tile(1 / n_c, (5, 1)), rtol=1e-6)
+    products = [
+        Kz.T @ P.T @ P @ k_new,
+        (H / n_c).T @ K @ inverse @ J @ J.T @ inverse @ k_new,
+        (H / n_c).T @ HH @ inverse @ k_new,
+        (H / n_c).T @ inverse @ k_new,
+    ]
+    assert_allclose(products[1:], np.tile(products[0], (3, 1, 1)), atol=1e-7)
+    assert_allclose(model.decision_function(new), (products[3] - 0.5 / n_c[:, None]).T, atol=1e-6)
+    scores = (J.T @ inverse @ k_new - 0.4 / n_c[:, None]).T
+    assert_allclose(((H / np.sqrt(n_c)).T @ inverse @ k_new).T - 0.4 * lengths[4], scores)
+    assert_allclose(model.decision_function(new, alpha=0.4), scores, atol=1e-6)
+
+
+@pytest.mark.equation("Law 2017, Eq. 14")
+def test_inner_products_of_the_images_are_those_of_the_kernel_problem():
+    bags, Y, truth = weak_problem(14, m=6)
+    kernel = lambda A, B: rbf_kernel(A, B, gamma=0.1)  # noqa: E731
+    X, H = bags.instances, assignment(truth, 4)
+    model = MIMLCA(kernel=kernel).fit(Bags(X, np.arange(len(X) + 1)), assignment_matrix(truth))
+    images, K = model.transform(X), kernel(X, X)
+    P = (H / np.sqrt(H.sum(axis=0))).T @ np.linalg.inv(K)
+    problem = K @ P.T @ P @ K
+    assert_allclose(images @ images.T, problem, atol=1e-8)
+    for labels in islice(feasible(bags.sizes, Y), 50):
+        H = assignment(labels, 4)
+        A = np.eye(len(X)) + H @ np.linalg.pinv(H) - np.diag(H.sum(axis=1))
+        score = np.trace(problem) - distortion(images, labels, 4)
+        assert_allclose(np.sum(A * problem), score, atol=1e-8)
 
 
 def test_kernel_metric_on_some_of_the_instances():

@@ -3,7 +3,7 @@
 import pickle
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -75,6 +75,7 @@ def cases():
 CASES = cases()
 
 
+@pytest.mark.equation("Law 2016, Eq. 13 and Theorems 3.1 and 3.2")
 @pytest.mark.parametrize("name", CASES)
 def test_theorem_3_1_no_metric_beats_the_closed_form(name):
     X, F, k = CASES[name]
@@ -101,6 +102,7 @@ def test_theorem_3_1_no_metric_beats_the_closed_form(name):
     assert best < max(seen) - 0.1  # the comparison means something
 
 
+@pytest.mark.equation("Law 2016, Theorems 3.1 and 3.2")
 @pytest.mark.parametrize("name", CASES)
 def test_theorem_3_1_formula(name):
     X, F, k = CASES[name]
@@ -113,6 +115,50 @@ def test_theorem_3_1_formula(name):
     assert_allclose(closed_form_factor(sp.csr_array(X), sp.csr_array(F)), inverse @ F, atol=1e-9)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 26-34")
+@pytest.mark.parametrize("name", CASES)
+def test_steps_of_the_proof_of_theorem_3_1(name):
+    X, F, k = CASES[name]
+    C, s = F @ F.T, np.linalg.matrix_rank(X)
+    basis = np.linalg.svd(X)[0]
+    U, V = basis[:, :s], basis[:, s:]
+    values, vectors = np.linalg.eigh(U.T @ C @ U)
+    bound = values[-k:].sum() + np.linalg.eigvalsh(V.T @ C @ V)[: max(k - s, 0)].sum()
+
+    def overlap(M):
+        return (np.sum(C * C) + k - worst_case_risk(X, M, C, k)) / 2
+
+    rng = np.random.default_rng(3)
+    for L in rng.normal(size=(40, X.shape[1], 2)):
+        A = X @ L @ L.T @ X.T
+        Q = np.linalg.eigh(A)[1][:, -k:]
+        inside = U @ U.T @ Q @ Q.T @ U @ U.T
+        assert_allclose(np.sum(Q @ Q.T * A), np.sum(inside * A), rtol=1e-9)
+        assert overlap(L @ L.T) <= bound + 1e-9
+    best = closed_form_metric(X, F, rank=k)
+    assert_allclose(overlap(best), bound, atol=1e-9)
+
+    cut = (vectors[:, -k:] * values[-k:]) @ vectors[:, -k:].T
+    assert_allclose(X @ best @ X.T, U @ cut @ U.T, atol=1e-9)
+    if np.count_nonzero(values > 1e-9) >= k:
+        root = (vectors[:, -k:] * np.sqrt(values[-k:])) @ vectors[:, -k:].T
+        printed = U @ root @ np.linalg.pinv(root @ U.T @ U @ root, rcond=1e-9) @ root @ U.T
+        shorter = U @ root @ np.linalg.pinv(cut, rcond=1e-9) @ root @ U.T
+        lead = np.linalg.eigh(X @ best @ X.T)[1][:, -k:]
+        assert_allclose(printed, lead @ lead.T, atol=1e-7)
+        assert_allclose(shorter, lead @ lead.T, atol=1e-7)
+        assert_allclose(np.sum(printed * C), bound, atol=1e-7)
+    if k > s:  # Q is square, and Z is any k - s directions beside the columns of X
+        Q = np.linalg.qr(rng.normal(size=(s, s)))[0]
+        Z = np.linalg.qr(rng.normal(size=(len(X) - s, k - s)))[0]
+        H = np.hstack([U @ Q, V @ Z])
+        assert_allclose(
+            np.sum(H @ H.T * C), np.trace(U.T @ C @ U) + np.sum(Z @ Z.T * (V.T @ C @ V)), atol=1e-9
+        )
+        assert np.sum(H @ H.T * C) >= bound - 1e-9
+
+
+@pytest.mark.equation("Law 2016, Eqs. 20-21 and Theorem 4.1")
 def test_theorem_4_1_no_direction_beats_the_closed_form():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(8, 3)), np.array([-1, -1, 1, 1, 1, -1, 1, 1])
@@ -132,6 +178,7 @@ def test_theorem_4_1_no_direction_beats_the_closed_form():
     assert best > min(others) - 0.01  # and the grid comes close
 
 
+@pytest.mark.equation("Law 2016, Eqs. 15-17")
 @pytest.mark.parametrize("solver", ["auto", "cholesky", "qr"])
 @pytest.mark.parametrize("shape", [(120, 5), (30, 40)])
 def test_w_is_the_pseudo_inverse_times_j(solver, shape):
@@ -218,6 +265,26 @@ def test_binary_is_regression_onto_signs(fit_intercept):
     assert_array_equal(binary.cluster(X), np.where(rows @ m > 0, "yes", "no"))
 
 
+@pytest.mark.equation("Law 2016, Eq. 19")
+def test_signs_solve_two_means_with_opposite_centroids():
+    X, y = blobs(k=2, n=40, d=3)
+    binary = BinaryMLCA().fit(X, 2 * y - 1)
+    new = np.random.default_rng(3).normal(size=(8, 3))
+    M = np.outer(binary.direction_, binary.direction_)
+
+    def cost(s, z):
+        return sum((x - a * z) @ M @ (x - a * z) for x, a in zip(new, s, strict=True))
+
+    def least(s):
+        z = np.array(s) @ new / 8
+        assert cost(s, z) <= min(cost(s, z + d) for d in np.r_[np.eye(3), -np.eye(3)]) + 1e-12
+        return cost(s, z)
+
+    best, opposite, third, *_ = sorted(least(s) for s in product([-1, 1], repeat=8))
+    assert_allclose([least(binary.cluster(new)), opposite], best, atol=1e-12)
+    assert third > best + 1e-6
+
+
 def test_a_linear_change_of_features_changes_nothing_learned():
     X, y = blobs(seed=5)
     A = np.random.default_rng(6).normal(size=(5, 5))
@@ -269,6 +336,17 @@ def test_the_spectral_step_drops_directions_that_are_rounding(monkeypatch, dtype
     assert_array_equal(Recorder.points, 0)
 
 
+@pytest.mark.equation("Law 2016, Eq. 18")
+def test_the_spectral_step_takes_the_leading_eigenvectors(monkeypatch):
+    monkeypatch.setattr(mlbook.mlca, "KMeans", Recorder)
+    X, y = blobs(n=80, d=6)
+    mlca, new = MLCA().fit(X, y), blobs(seed=1, n=30, d=6)[0]
+    mlca.cluster(new, spectral=True)
+    U = np.linalg.eigh(new @ mlca.get_mahalanobis_matrix() @ new.T)[1][:, -3:]
+    assert_allclose(Recorder.points @ Recorder.points.T, U @ U.T, atol=1e-9)
+
+
+@pytest.mark.equation("Law 2016, Eq. 18")
 def test_the_spectral_step_forgets_an_invertible_metric(monkeypatch):
     monkeypatch.setattr(mlbook.mlca, "KMeans", Recorder)
     X, y = blobs(n=60, d=3, k=3)

@@ -150,6 +150,7 @@ def test_grid_edges_are_the_close_pairs(height, width, radius):
     assert set(map(tuple, found)) == set(map(tuple, wanted))
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 10")
 def test_affinity_is_the_gaussian_on_the_edges_and_one_on_the_diagonal():
     rng = np.random.default_rng(6)
     X, b = rng.normal(size=(12, 3)), np.array([0.5, 0.0, 2.0])

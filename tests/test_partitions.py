@@ -70,6 +70,7 @@ def test_enumeration_visits_every_partition_once(n):
 # Matrices
 
 
+@pytest.mark.equation("Law 2016, Eqs. 5-6")
 @pytest.mark.parametrize("n", range(1, 7))
 def test_three_ways_to_write_a_partition_agree(n):
     for labels in all_partitions(n):
@@ -120,6 +121,7 @@ def test_bad_classes_are_refused(classes, message):
         assignment_matrix([4, 2, 4], classes=classes)
 
 
+@pytest.mark.equation("Law 2016, Eq. 7")
 @pytest.mark.parametrize(
     ("C", "message"),
     [
@@ -150,6 +152,7 @@ def test_rounding_does_not_hide_a_partition_matrix():
 # Losses
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 8")
 @pytest.mark.parametrize("n", range(1, 6))
 def test_losses_match_their_definitions_on_all_pairs_of_partitions(n):
     pairs = list(combinations(range(n), 2))
@@ -161,6 +164,40 @@ def test_losses_match_their_definitions_on_all_pairs_of_partitions(n):
         assert rand_loss(a, b) == len(together_a ^ together_b) / max(1, len(pairs))
         size = len(together_a) + len(together_b)
         assert f_measure(a, b) == (2 * len(together_a & together_b) / size if size else 1)
+
+
+@pytest.mark.equation("Lajugie 2014, Theorem 1")
+def test_loss_of_partitions_that_differ_little():
+    """To first order Δ counts who leaves and who joins, relative to the size; and exactly."""
+    rng = np.random.default_rng(0)
+    for n, moved in [(40, 15), (40, 3), (4000, 3), (400_000, 3)]:
+        a = np.arange(n) % 4
+        b = a.copy()
+        b[rng.choice(n, size=moved, replace=False)] = rng.integers(0, 4, size=moved)
+        table = contingency(a, b).toarray().astype(float)
+        p, q = table.sum(axis=1), table.sum(axis=0)
+        flow = table - np.diag(np.diag(table))
+        leave, join = flow.sum(axis=1), flow.sum(axis=0)
+        first = 2 * np.sum((leave + join) / p)
+        rest = 2 * np.sum(join**2 / (p * q)) + 2 * np.sum(flow**2 / np.outer(p, q))
+        assert_allclose(partition_loss(a, b), first - rest, rtol=1e-9)
+        assert first > 0 and rest <= 4 * first * 4 * np.max(flow / np.minimum.outer(p, p))
+
+
+@pytest.mark.equation("Lajugie 2014, Theorem 2")
+def test_loss_and_hausdorff_distance_bound_each_other():
+    """For all segmentations; the constant 12k may be replaced by 4(k − 1)."""
+    n, compared = 7, 0
+    for a, b in product(list(all_segmentations(n)), repeat=2):
+        k, sizes, others = a.max() + 1, np.bincount(a), np.bincount(b)
+        if k == 1 or b.max() == 0:
+            continue
+        gap, loss = n * hausdorff_distance(a, b), partition_loss(a, b)
+        assert loss >= gap / max(sizes.max(), others.max()) - 1e-12
+        if k == b.max() + 1 and gap < sizes.min() / 2:
+            assert gap / sizes.max() - 1e-12 <= loss <= 4 * (k - 1) * gap / sizes.min() + 1e-12
+            compared += gap > 0
+    assert compared > 1
 
 
 @settings(deadline=None)

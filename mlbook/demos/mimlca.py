@@ -76,6 +76,10 @@ def feasible_assignments(offsets: ArrayLike, Y: ArrayLike) -> Iterator[Labels]:
 def own_clusters(labels: ArrayLike) -> Labels:
     """Make each unassigned instance a cluster of its own: a partition of all instances.
 
+    Its matrix is I + HH† − diag(H1), so that its distortion is that of the assignment.
+
+    In the papers: Law 2017, Eqs. 3-6.
+
     Examples
     --------
     >>> own_clusters([1, -1, 0, -1]).tolist()
@@ -88,7 +92,7 @@ def own_clusters(labels: ArrayLike) -> Labels:
 
 
 def relaxed_overlap(X: Floats, M: Floats, offsets: ArrayLike, Y: ArrayLike) -> float:
-    """Evaluate a metric in the relaxed problem (Law 2017, Eq. 10), by enumeration.
+    """Evaluate a metric in the relaxed problem (Law 2017, Eqs. 7 and 10), by enumeration.
 
     The smallest ⟨C, Ĉ⟩ over the feasible C that maximize ⟨C, XMXᵀ⟩, where Ĉ projects onto the
     column space of XMXᵀ.

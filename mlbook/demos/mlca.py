@@ -54,6 +54,8 @@ Labels = NDArray[np.integer]
 def worst_case_risk(X: Floats, M: Floats, labels: Labels, n_clusters: int | None = None) -> float:
     """Largest Δ to the partition over all solutions of relaxed k-means (Law 2016, Eq. 13).
 
+    In the papers: Law 2016, Eqs. 9, 12-14, 22 and 23. (It is zero exactly if Eq. 9 holds.)
+
     If the k-th eigenvalue of XMXᵀ is tied, the solutions are the eigenvectors above it,
     completed by any others inside its eigenspace; the worst completion takes the smallest
     eigenvalues of C there. k is `n_clusters`, or the number of labels. O(n(d + k)²).
@@ -78,6 +80,8 @@ def worst_case_risk(X: Floats, M: Floats, labels: Labels, n_clusters: int | None
 
 def structured_loss(X: Floats, M: Floats, labels: Labels) -> float:
     """Convex bound of the risk: max over projectors of Δ + ⟨Ĉ − C, XMXᵀ⟩ (Law 2016, Eq. 10).
+
+    In the papers: Law 2016, Eqs. 10, 11, 24 and 25.
 
     By Fan's theorem the sum of the k largest eigenvalues of XMXᵀ − 2C, plus what does not
     depend on Ĉ. O(n(d + k)²).
