@@ -18,11 +18,12 @@ from benchmarks.structured import structured_bars, structured_benchmarks
 from mlbook.baselines import METRICS
 from mlbook.exemplars import ExemplarSolution, exemplar_energy, solve_exemplars
 from mlbook.kmeans import spectral_bound
-from mlbook.mlca import MLCA
+from mlbook.mlca import MLCA, BinaryMLCA
 from mlbook.partitions import normalized_assignment, partition_loss
 
 D, N = 135, 2_000_000  # the features and pixels of Law 2016, Section 5.2
 N_CLASSES = 10
+IMAGE = 100 * 150  # pixels of a test image
 CHUNK = 100_000  # rows per call of partial_fit
 OVER_N = ((1_000, D), (10_000, D), (100_000, D), (500_000, D), (N, D))
 POINTS = (500, 2000)  # to cluster by exemplars
@@ -33,7 +34,7 @@ OVER_D = ((200_000, 32), (200_000, 64), (200_000, D), (200_000, 270))
 class Rows:
     """Labelled rows, and the exact W = X†J."""
 
-    X: NDArray[np.float64]
+    X: NDArray[Any]
     y: NDArray[np.int64]
     W: NDArray[Any]
 
@@ -75,6 +76,26 @@ def make_rows(n: int, d: int, condition: float = 1.0) -> Rows:
 def make_ill_rows(n: int, d: int) -> Rows:
     """Draw rows with a condition number of at least 1e8."""
     return make_rows(n, d, condition=1e8)
+
+
+def make_single_rows(n: int, d: int) -> Rows:
+    """Give the rows in single precision, in which they are exact too."""
+    rows = make_rows(n, d)
+    return Rows(rows.X.astype(np.float32), rows.y, rows.W)
+
+
+@dataclass(frozen=True)
+class Image:
+    """The features of the pixels of an image, and a two-class rule learned from others."""
+
+    X: NDArray[np.float64]
+    rule: BinaryMLCA
+
+
+def make_image(n: int, d: int) -> Image:
+    """Draw the pixels of an image, and as many to learn from."""
+    rows = make_rows(2 * n, d)
+    return Image(rows.X[n:], BinaryMLCA().fit(rows.X[:n], rows.y[:n] % 2))
 
 
 def make_labels(n: int, k: int) -> NDArray[np.int64]:
@@ -156,7 +177,7 @@ def energy_and_gap(
     return {"energy_ratio": max(ratios), "gap": max(x.gap for x in solutions)}
 
 
-def gram(data: Rows) -> NDArray[np.float64]:
+def gram(data: Rows) -> NDArray[Any]:
     """Compute XᵀX, and nothing else."""
     return data.X.T @ data.X
 
@@ -218,6 +239,15 @@ def _benchmarks() -> Iterator[Benchmark]:
 
     yield on_rows("mlca", fit, sizes=OVER_N + OVER_D, error=relative_error)
     yield on_rows("mlca-ill", fit, make=make_ill_rows, error=relative_error)
+    yield on_rows("mlca-single", fit, make=make_single_rows, sizes=OVER_N[2:], error=relative_error)
+    yield Benchmark(
+        "two-class-rule",
+        lambda image: image.rule.cluster(image.X),
+        make_image,
+        sizes=((IMAGE, D),),
+        versus="Xw",
+        reference=lambda image: image.X @ image.rule.direction_,
+    )
     yield on_rows("mlca-chunks", fit_in_chunks, sizes=OVER_N[2:], error=relative_error)
     yield Benchmark(
         "mlca-merge",
@@ -279,7 +309,9 @@ def _exemplar_bars() -> Iterator[Bar]:
 
 
 BARS = (
-    Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.5, (N, D)),
+    Bar("time of a well-conditioned fit / XᵀX", "mlca", "ratio", 2.0, (N, D)),
+    Bar("time of a fit of float32 rows / XᵀX in float32", "mlca-single", "ratio", 3.0, (N, D)),
+    Bar("seconds of the two-class rule on an image", "two-class-rule", "seconds", 0.05, (IMAGE, D)),
     Bar("time of an ill-conditioned fit / XᵀX", "mlca-ill", "ratio", 5.0, (N, D)),
     Bar("error of W at condition number 1e8", "mlca-ill", "error", 1e-7, (N, D)),
     Bar("extra memory of a well-conditioned fit / X", "mlca", "memory", 0.1, (N, D)),

@@ -162,7 +162,9 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
     Cost, for n rows, d features and k classes: O(n d²) operations where X is well
     conditioned, O(n d (d + k)) where it is not, one read of X, and O(d (d + k)) memory; with
     n < d, O(n² d) and O(n d). The blocks of X are converted to double precision one at a
-    time. Where X has dependent columns W is the minimum-norm solution, as with a
+    time. So float32 rows take as long as float64 ones, two to three times an XᵀX in single
+    precision; that product would be no use, its error in W being 6e-8 times the square of
+    the condition number. Where X has dependent columns W is the minimum-norm solution, as with a
     pseudo-inverse. The relative error of W is below 1e-8 for condition numbers up to
     1e6, whether X is given whole, in chunks or distributed.
 

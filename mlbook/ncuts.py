@@ -21,15 +21,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
 from scipy.sparse import coo_array, csr_array, diags_array, issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._graph_eigenvectors import drop_negligible, embedding, leading
 from mlbook._validation import check_integer, check_n_clusters, check_number
 from mlbook.partitions import assignment_matrix, normalized_assignment, partition_loss
 
@@ -47,9 +46,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Random = int | np.random.RandomState | None
-
-FEW_NODES = 300  # up to here a dense eigenvalue problem is the faster one
-ACCURACY = 1e-7  # of the eigenvectors of larger graphs: size of their residuals
 
 
 def normalized_cut_value(W: ArrayLike, labels: ArrayLike) -> float:
@@ -113,12 +109,15 @@ def normalized_cut_bound(W: ArrayLike, n_clusters: int, *, random_state: Random 
     Returns
     -------
     float
-        The bound; 0 if W has k or more connected components, as there is then such a cut.
+        The bound; 0 if W has k or more connected components, as there is then such a cut, or has
+        them to within 1e-12 of all degrees.
 
     Raises
     ------
     ValueError
         If an input is not as described.
+    RuntimeError
+        If the eigenvalues are not found; it says what to change.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def normalized_cut_bound(W: ArrayLike, n_clusters: int, *, random_state: Random 
     """
     affinities = _check_affinities(W)
     k = check_n_clusters(n_clusters, affinities.shape[0])
-    values, _ = _embedding(affinities, k, check_random_state(random_state))
+    values, _ = embedding(drop_negligible(affinities), k, check_random_state(random_state))
     return max(0.0, k - float(values.sum()))
 
 
@@ -142,7 +141,8 @@ def normalized_cut(
     parts: k-means, weighted by the degrees, of the rows of the k leading eigenvectors over
     √degree, which finds the M̃ nearest to the relaxed one (Bach and Jordan 2004). A graph that
     falls into k or more components needs no eigenvectors: putting whole components together,
-    the largest first and each with the least so far, cuts nothing.
+    the largest first and each with the least so far, cuts nothing. Components are those that are
+    left without affinities that no node would miss: 1e-12 of its degree at most.
 
     Parameters
     ----------
@@ -164,10 +164,14 @@ def normalized_cut(
     ------
     ValueError
         If an input is not as described.
+    RuntimeError
+        If the eigenvectors are not found; it says what to change.
 
     Notes
     -----
-    O(n³) up to 300 nodes; beyond, Lanczos iterations of O(nnz(W)), some hundreds for an image.
+    O(n³) up to 300 nodes; beyond, Lanczos iterations of O(nnz(W)), some hundreds for an image. On
+    graphs that are nearly in pieces these may not end. Then a sparse matrix is factorized instead:
+    for an image of n pixels, O(n²) operations and O(n^1.5) numbers, times powers of the radius.
 
     Examples
     --------
@@ -175,16 +179,16 @@ def normalized_cut(
     >>> normalized_cut(W, 2)
     array([0, 0, 0, 1, 1, 1])
     """
-    affinities = _check_affinities(W)
+    affinities = drop_negligible(_check_affinities(W))
     k = check_n_clusters(n_clusters, affinities.shape[0])
     rng = check_random_state(random_state)
-    degrees = _degrees(affinities)
+    degrees = affinities.sum(axis=1)
     n_components, component = connected_components(affinities, directed=False)
     if n_components >= k:
         volumes = np.bincount(component, degrees).astype(np.float64)
         labels = _group(volumes, k)[component]
     else:
-        _, U = _embedding(affinities, k, rng)
+        _, U = embedding(affinities, k, rng)
         rows = U / np.sqrt(degrees)[:, None]
         if k == 2:
             labels = _best_threshold(affinities, degrees, rows[:, 1])
@@ -374,6 +378,8 @@ def spectral_hinge(
     ------
     ValueError
         If an input is not as described.
+    RuntimeError
+        If the eigenvectors are not found; it says what to change.
 
     Notes
     -----
@@ -626,7 +632,7 @@ def _hinge_parts(b: Floats, scene: _Scene, rng: np.random.RandomState) -> _Parts
     n, k = scene.J.shape
     affinities = np.exp(-scene.differences @ b)
     W = _symmetric(affinities, scene.edges, n)
-    values, U = _leading(scene.score * W, scene.J, k - 1, rng, centred=True)
+    values, U = leading(scene.score * W, scene.J, k - 1, rng, centred=True)
     codes, shares = scene.J.indices, scene.J.data**2
     right = np.where(codes[i] == codes[j], shares[i], 0.0)
     score = scene.score * (k + 2 * float(affinities @ right))
@@ -697,67 +703,10 @@ def _to_simplex(w: Floats) -> Floats:
     return np.maximum(w - excess[np.flatnonzero(sorted_ > excess)[-1]], 0)
 
 
-# Eigenvectors and rounding
+# Rounding
 
 
-def _embedding(W: Any, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
-    """Return the k largest eigenvalues of W̃, descending, and eigenvectors.
-
-    The eigenvalue 1 has one eigenvector per connected component, known without computing; the
-    others are those of W̃ with these moved to −1.
-    """
-    degrees = _degrees(W)
-    n_components, component = connected_components(W, directed=False)
-    Y = assignment_matrix(component)
-    volumes = np.bincount(component, degrees)
-    known = csr_array(diags_array(np.sqrt(degrees)) @ Y @ diags_array(1 / np.sqrt(volumes)))
-    if n_components >= k:
-        return np.ones(k), known[:, :k].toarray()
-    scale = diags_array(1 / np.sqrt(degrees))
-    normalized = scale @ csr_array(W) @ scale
-    values, vectors = _leading(normalized, known, k - n_components, rng)
-    ones = np.ones(n_components)
-    return np.concatenate([ones, values]), np.hstack([known.toarray(), vectors])
-
-
-def _leading(
-    A: csr_array, V: csr_array, k: int, rng: np.random.RandomState, *, centred: bool = False
-) -> tuple[Floats, Floats]:
-    """Return the k largest eigenvalues of A − 2VVᵀ, descending, and their eigenvectors.
-
-    Centred: of its restriction to the vectors whose entries sum to 0.
-    """
-    n = A.shape[0]
-    lowest = -2 - abs(A).sum(axis=1).max()  # no eigenvalue is lower: here 1 goes if centred
-    if n <= FEW_NODES or 4 * k > n:
-        dense = A.toarray() - 2 * (V @ V.T).toarray()
-        if centred:
-            dense -= dense.mean(axis=0)
-            dense -= dense.mean(axis=1, keepdims=True)
-            dense += lowest / n
-        values, vectors = eigh(dense, subset_by_index=(n - k, n - 1))
-    else:
-        Vt = csr_array(V.T)
-
-        def apply(x: Floats) -> Floats:
-            mean = x.mean() if centred else 0.0
-            y = A @ (x - mean) - 2 * (V @ (Vt @ (x - mean)))
-            return y - y.mean() + lowest * mean if centred else y
-
-        operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-        values, vectors = eigsh(
-            operator,
-            k,
-            which="LA",
-            ncv=max(2 * k + 1, 40),
-            v0=rng.uniform(-1, 1, n),
-            tol=ACCURACY,
-        )
-    order = np.argsort(values)[::-1]
-    return values[order], vectors[:, order]
-
-
-def _best_threshold(W: Any, degrees: Floats, score: Floats) -> NDArray[np.intp]:
+def _best_threshold(W: csr_array, degrees: Floats, score: Floats) -> NDArray[np.intp]:
     """Cut the order of the scores where the normalized cut is smallest; O(nnz(W) + n log n)."""
     n = len(score)
     order = np.argsort(score, kind="stable")
@@ -790,10 +739,6 @@ def _symmetric(affinities: Floats, edges: Integers, n: int) -> csr_array:
     return csr_array(upper + upper.T + diags_array(np.ones(n), format="csr"))
 
 
-def _degrees(W: Any) -> Floats:
-    return np.asarray(W.sum(axis=1)).ravel()
-
-
 # Checks
 
 
@@ -806,7 +751,7 @@ def _check_affinities(W: ArrayLike) -> Any:
     asymmetry = abs(matrix - matrix.T).max()
     if asymmetry > 1e-10 * matrix.max():
         raise ValueError(f"W must be symmetric; W and its transpose differ by {asymmetry:.3g}")
-    empty = np.flatnonzero(_degrees(matrix) == 0)
+    empty = np.flatnonzero(np.asarray(matrix.sum(axis=1)).ravel() == 0)
     if len(empty):
         raise ValueError(f"W must have a positive sum in every row; row {empty[0]} has none")
     return matrix

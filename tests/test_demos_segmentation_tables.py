@@ -5,9 +5,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import ttest_1samp
 
 from mlbook.demos import segmentation_tables as demo
+from mlbook.experiments import segmentation as room
 
 pytestmark = pytest.mark.book
 
@@ -16,8 +18,8 @@ pytestmark = pytest.mark.book
 def stored(monkeypatch):
     """Put made-up results in the place of the stored ones."""
 
-    def store(summary):
-        result = {"summary": summary} if summary else None
+    def store(summary, units=()):
+        result = {"summary": summary, "units": units} if summary or units else None
         monkeypatch.setattr(demo, "load", lambda name: result)
 
     return store
@@ -50,6 +52,25 @@ def test_losses_without_a_stored_run(stored):
     stored(None)
     _, rows = demo.losses("law2016-table5", "index")
     assert rows[0] == ["MLCA", "0.902", "–", "–", "not run"]
+
+
+def test_paired_test_is_that_of_scipy():
+    differences = np.random.default_rng(0).normal(0.3, size=20)
+    found = demo.paired_test(differences.mean(), differences.std(ddof=1), 20)
+    assert_allclose(found, ttest_1samp(differences, 0), rtol=1e-12)
+
+
+def test_paired_tests_have_a_row_for_each_split(stored):
+    def unit(row, seed):
+        about = {"row": row, "seed": seed, "n_test": 16}
+        return {"unit": about, "values": {"loss": -0.1, "jaccard": 0.0, "loss_sd": 0.2}}
+
+    stored({}, [unit(row, seed) for seed in (0, 1) for row in (room.LEARNED, room.DIFFERENCE)])
+    header, rows = demo.paired_tests()
+    assert header == ["seed", "learned − grid", "σ", "t", "p"]
+    assert rows == [[seed, "-0.10", "0.20", "-2.0", "6e-02"] for seed in ("0", "1")]
+    stored({})
+    assert demo.paired_tests()[1] == []
 
 
 def test_segments_take_the_numbers_of_what_they_overlap():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mlbook import ncuts
+from mlbook import _graph_eigenvectors, ncuts
 from mlbook.ncuts import (
     NormalizedCutMetric,
     gaussian_affinity,
@@ -124,16 +124,94 @@ def test_large_graphs_by_lanczos_as_by_the_dense_solver(monkeypatch):
     W = gaussian_affinity(X, grid_edges(18, 20, 2.5), [0.5, 0.1])
     split = W.toarray()
     split[:100, 100:] = split[100:, :100] = 0  # two components at least
-    assert len(X) > ncuts.FEW_NODES
+    assert len(X) > _graph_eigenvectors.FEW_NODES
     for graph, n_clusters in [(W, 2), (W, 4), (sp.csr_array(split), 3), (split, 3)]:
         sparse = normalized_cut(graph, n_clusters, random_state=0)
         bound = normalized_cut_bound(graph, n_clusters, random_state=0)
         with monkeypatch.context() as patch:
-            patch.setattr(ncuts, "FEW_NODES", len(X))
+            patch.setattr(_graph_eigenvectors, "FEW_NODES", len(X))
             dense = normalized_cut(graph, n_clusters, random_state=0)
             assert_allclose(bound, normalized_cut_bound(graph, n_clusters), atol=1e-9)
         assert partition_loss(sparse, dense) < 0.05
         assert normalized_cut_value(graph, sparse) >= bound
+
+
+# Graphs nearly in pieces
+
+
+def steep_graph(height, width, exponent, power=1, seed=0):
+    """Pixels of noise: the larger the mean exponent, the more of them are nearly alone."""
+    X = np.random.default_rng(seed).normal(size=(height * width, 3)) ** power
+    edges = grid_edges(height, width, 5)
+    b = exponent / 3 / squared_differences(X, edges).mean(axis=0)
+    return gaussian_affinity(X, edges, b)
+
+
+@pytest.mark.parametrize("exponent", [16, 32, 64, 256])
+@pytest.mark.parametrize("n_clusters", [2, 4])
+def test_steep_affinities_are_cut_as_by_the_dense_solver(exponent, n_clusters, monkeypatch):
+    W = steep_graph(16, 20, exponent)
+    found = normalized_cut(W, n_clusters, random_state=0)
+    bound = normalized_cut_bound(W, n_clusters, random_state=0)
+    assert len(np.unique(found)) == n_clusters
+    monkeypatch.setattr(_graph_eigenvectors, "FEW_NODES", 320)
+    assert_allclose(bound, normalized_cut_bound(W, n_clusters), atol=1e-12)
+    dense = normalized_cut_value(W, normalized_cut(W, n_clusters, random_state=0))
+    assert_allclose(normalized_cut_value(W, found), dense, rtol=1e-3, atol=n_clusters * 1e-12)
+
+
+def test_inverse_gives_the_spectrum_with_its_eigenvectors():
+    W = steep_graph(16, 20, 16)
+    root = np.sqrt(W.sum(axis=1))
+    A = sp.csr_array(W / root / root[:, None])
+    known = sp.csr_array((root / np.linalg.norm(root))[:, None])
+    rng = np.random.RandomState(0)
+    values, vectors = _graph_eigenvectors._nearest_one(A, known, 5, rng)
+    assert_allclose(values, np.linalg.eigvalsh(A.toarray())[-2:-7:-1], atol=1e-12)
+    assert_allclose(A @ vectors, vectors * values, atol=1e-7)
+    assert_allclose(vectors.T @ np.hstack([vectors, known.toarray()]), np.eye(5, 6), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [2, 15, 20])
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_small_graphs_with_equal_eigenvalues_up_to_rounding(seed, n_clusters):
+    W = steep_graph(12, 16, 128, power=3, seed=seed)
+    found = normalized_cut(W, n_clusters, random_state=0)
+    assert len(np.unique(found)) == n_clusters
+    assert normalized_cut_value(W, found) <= n_clusters * 1e-12
+
+
+def test_only_affinities_that_no_node_would_miss_are_dropped():
+    rng = np.random.default_rng(16)
+    W, labels = blocks([3, 4, 2], rng)
+    for whole in (W, W + 1e-6, 1e-20 * (W + 1e-6)):  # too much to leave out
+        assert_array_equal(_graph_eigenvectors.drop_negligible(whole).toarray(), whole)
+    weak = W + 1e-14 * rng.random() * (labels[:, None] != labels)
+    weak *= np.outer(scale := 10.0 ** rng.uniform(-3, 3, 3)[labels], scale)
+    rest = _graph_eigenvectors.drop_negligible(sp.csr_array(weak))
+    lost = (weak - rest.toarray()).sum(axis=1) / weak.sum(axis=1)
+    assert 0 < lost.max() <= _graph_eigenvectors.NEGLIGIBLE
+    assert partition_loss(normalized_cut(weak, 3), labels) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_the_unit_of_the_affinities_does_not_matter(convert):
+    W, labels = blocks([3, 4], np.random.default_rng(17))
+    for unit in (1.0, 1e-12, 1e-200, 1e200):
+        joined = convert(unit * (W + 1e-3))
+        assert_array_equal(normalized_cut(joined, 2), labels)
+        assert normalized_cut_bound(joined, 2) == pytest.approx(
+            normalized_cut_bound(W + 1e-3, 2), rel=1e-6
+        )
+
+
+def test_eigenvectors_that_are_not_found_are_an_error_that_says_what_to_change(monkeypatch):
+    W = steep_graph(16, 20, 32)
+    monkeypatch.setattr(_graph_eigenvectors, "RESTARTS", 1)
+    monkeypatch.setattr(_graph_eigenvectors, "SHIFT", 10)  # no gap is large from there
+    for function in (normalized_cut, normalized_cut_bound):
+        with pytest.raises(RuntimeError, match=r"320 nodes .* 1 restarts.*smaller weights b"):
+            function(W, 2, random_state=0)
 
 
 # Affinities
@@ -245,7 +323,7 @@ def test_hinge_of_large_graphs(monkeypatch):
     X[labels == 1] += 1
     q = squared_differences(X, edges)
     value, gradient = spectral_hinge([0.3, 0.1], q, edges, labels, random_state=0)
-    monkeypatch.setattr(ncuts, "FEW_NODES", 1000)
+    monkeypatch.setattr(_graph_eigenvectors, "FEW_NODES", 1000)
     dense_value, dense_gradient = spectral_hinge([0.3, 0.1], q, edges, labels)
     assert_allclose(value, dense_value, rtol=1e-9)
     assert_allclose(gradient, dense_gradient, rtol=1e-4)

@@ -8,6 +8,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
 from mlbook.datasets import make_texture_collages
@@ -18,7 +19,7 @@ from mlbook.mlca import MLCA
 from mlbook.partitions import contingency, rand_loss
 from mlbook.plots import COLORS, subplots
 
-__all__ = ["collages", "losses"]
+__all__ = ["collages", "losses", "paired_test", "paired_tests"]
 
 
 def losses(name: str, key: str) -> tuple[list[str], list[list[str]]]:
@@ -49,6 +50,31 @@ def losses(name: str, key: str) -> tuple[list[str], list[list[str]]]:
         numbers = (paper.get(row), plain.get(row), step.get(row))
         rows.append([row, *map(column.show, numbers), verdict])
     return ["", "paper", "ours", "spectral step", "verdict"], rows
+
+
+def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
+    """Return t of n paired differences with this mean and deviation, and the two-sided p-value.
+
+    Examples
+    --------
+    >>> t, p = paired_test(1.0, 2.0, 16)
+    >>> t, round(p, 3)
+    (2.0, 0.064)
+    """
+    t = difference / (sd / sqrt(n))
+    return t, float(2 * student.sf(abs(t), n - 1))
+
+
+def paired_tests() -> tuple[list[str], list[list[str]]]:
+    """Table of the learned metric against the grid search, by split: Lajugie 2014, Table 3."""
+    units = (load("lajugie2014-table3") or {"units": []})["units"]
+    rows = []
+    for unit, values in ((each["unit"], each["values"]) for each in units):
+        if unit["row"] == room.DIFFERENCE:
+            t, p = paired_test(values["loss"], values["loss_sd"], unit["n_test"])
+            numbers = (f"{values['loss']:.2f}", f"{values['loss_sd']:.2f}", f"{t:.1f}", f"{p:.0e}")
+            rows.append([str(unit["seed"]), *numbers])
+    return ["seed", "learned − grid", "σ", "t", "p"], rows
 
 
 def collages() -> Figure:
