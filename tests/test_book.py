@@ -89,6 +89,39 @@ def test_no_stale_numbers_and_no_half_built_book(small_book):
     assert "222222" in page.read_text()
 
 
+EVERYTHING = """\
+from mlbook.explore import Slider, explore
+from mlbook.plots import book_style, subplots
+
+book_style()
+
+
+def draw(height):
+    figure, axes = subplots()
+    axes[0, 0].plot([0, height])
+    return figure, f"up to {height}"
+
+
+explore(draw, alt="a line up to {height}", height=Slider([1, 2], label="height"))"""
+
+
+def test_two_builds_give_the_same_pages(small_book, tmp_path_factory):
+    """Executed anew in another folder, every file is the same to the byte."""
+    shutil.rmtree(small_book / "mlbook")  # in favour of the library itself
+    write_page(small_book, EVERYTHING, show="explore.__name__")
+    other = tmp_path_factory.mktemp("elsewhere") / "longer" / "path"
+    shutil.copytree(small_book, other)
+    books = []
+    for root in (small_book, other):
+        run = build(root)
+        assert run.returncode == 0, run.stdout + run.stderr
+        html = root / "_build" / "html"
+        books.append({p.relative_to(html): p for p in html.rglob("*") if p.is_file()})
+    assert books[0].keys() == books[1].keys()
+    differ = [n for n, p in books[0].items() if p.read_bytes() != books[1][n].read_bytes()]
+    assert differ == []
+
+
 @pytest.mark.parametrize("path", ["mlbook/a.py", "data/b.csv", "requirements.lock"])
 def test_cache_key_follows_every_source(path, tmp_path):
     before = build_book.cache_key(tmp_path)
