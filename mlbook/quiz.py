@@ -18,6 +18,8 @@ __all__ = ["Question", "Quiz", "quiz"]
 
 #: Most answers of one question.
 MAX_ANSWERS = 6
+# JupyterLab, where arrow keys walk through the cells, leaves them to elements marked so.
+_OUR_KEYS = 'data-lm-suppress-shortcuts="true"'
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,10 @@ class Quiz:
         """Return the block of HTML. Radio groups belong to their form, so names may repeat."""
         fields = "".join(_field(number, q) for number, q in enumerate(self.questions, start=1))
         return (
-            # method=dialog: Enter submits nothing. JupyterLab leaves the arrow keys to us.
-            '<form class="mlbook-quiz mathjax_process" method="dialog" autocomplete="off" '
-            f'data-lm-suppress-shortcuts="true"><style>{_STYLE}</style>{fields}'
-            '<button type="reset">Start again</button></form>'
+            # method=dialog: Enter submits nothing.
+            '<form class="mlbook-quiz mathjax_process" method="dialog" autocomplete="off">'
+            f"<style>{_STYLE}</style>{fields}"
+            f'<button type="reset" {_OUR_KEYS}>Start again</button></form>'
         )
 
 
@@ -145,7 +147,7 @@ def _letter(position: int) -> str:
 def _field(number: int, question: Question) -> str:
     """Return one question: its answers, and below them the reasons, all but one hidden."""
     answers = "".join(
-        f'<label><input type="radio" name="q{number}" value="{_letter(i)}">'
+        f'<label><input type="radio" name="q{number}" value="{_letter(i)}" {_OUR_KEYS}>'
         f"<span>{_html(answer)}</span></label>"
         for i, (answer, _) in enumerate(question.answers)
     )

@@ -86,6 +86,8 @@ def test_html_is_a_form_of_radio_groups_with_a_reason_for_each_answer():
     ]
     assert [a["aria-live"] for a in form.all("div")] == ["polite", "polite"]
     assert form.all("script") == [], "a quiz needs no script"
+    for control in [*form.all("input"), *form.all("button")]:
+        assert "data-lm-suppress-shortcuts" in control, "JupyterLab would take the arrow keys"
 
 
 @pytest.mark.parametrize(
