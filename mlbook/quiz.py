@@ -182,7 +182,7 @@ _STYLE = """
   padding: .25rem .75rem; border: 1px solid #8888; border-radius: 8px; cursor: pointer;
 }
 .mlbook-quiz label:has(:checked) { border-color: currentColor; }
-.mlbook-quiz label:has(:focus-visible) { outline: 2px solid currentColor; outline-offset: 2px; }
+.mlbook-quiz label:has(:focus-visible) { outline: 2px solid currentColor; outline-offset: -2px; }
 .mlbook-quiz input { flex: none; width: 1.1rem; height: 1.1rem; margin: 0; accent-color: #2f7fd0; }
 .mlbook-quiz span { min-width: 0; overflow-wrap: anywhere; }
 .mlbook-quiz fieldset p {
@@ -193,7 +193,7 @@ _STYLE = """
   min-height: 44px; padding: .25rem 1rem; color: inherit; background: none;
   border: 1px solid #8888; border-radius: 8px; font: inherit; cursor: pointer;
 }
-.mlbook-quiz button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+.mlbook-quiz button:focus-visible { outline: 2px solid currentColor; outline-offset: -4px; }
 html[data-theme="dark"] .bd-content div.cell_output .text_html:has(form.mlbook-quiz) {
   padding: 0; color: inherit; background: none;
 }

@@ -207,6 +207,16 @@ def test_rule_sees_what_a_lesson_lacks(old, new, missing, tmp_path):
     assert any(re.search(missing, line) for line in found), found
 
 
+def test_lecturers_page_gives_the_grades_of_the_exercises():
+    plan = (ROOT / "book" / "teaching.md").read_text()
+    planned = re.findall(r"(★+) \{ref\}`[^`]+<([\w-]+)>`", plan)
+    sources = [c.source for p in lessons.lessons() for c in nbformat.read(p, as_version=4).cells]
+    titles = r"\{exercise-start\} .+ · (★+) \w+\n:label: (\S+)"
+    graded = {label: grade for grade, label in re.findall(titles, "\n".join(sources))}
+    assert len(planned) > 20
+    assert [(grade, label) for grade, label in planned if graded[label] != grade] == []
+
+
 def test_a_solution_without_a_cell_is_seen(tmp_path):
     notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
     notebook.cells = [c for c in notebook.cells if c.id != "kmeans-32"]
