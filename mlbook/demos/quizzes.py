@@ -327,8 +327,8 @@ def latent_crf() -> list[Question]:
             [
                 (
                     "The clustering is optimal: it has prices.",
-                    "Every v is a valid set of prices. Optimality is proved only if the two numbers "
-                    "meet.",
+                    "Every v is a valid set of prices. Optimality is proved only if the two "
+                    "numbers meet.",
                 ),
                 (
                     "The optimum is 90.",
