@@ -31,6 +31,7 @@ def load(path: Path):
 build_book = load(ROOT / "tools" / "build_book.py")
 notebooks = load(ROOT / "tools" / "notebooks.py")
 extension = load(ROOT / "tools" / "mlbook_book.py")
+lessons = load(ROOT / "tools" / "lessons.py")
 
 
 # --- the build -----------------------------------------------------------------------------
@@ -197,6 +198,67 @@ def test_chapters_use_explore_and_short_cells(path):
             assert len(cell.source.splitlines()) <= 25, f"{cell.id}: move logic to mlbook/"
 
 
+# --- what every chapter that teaches must have -----------------------------------------------
+
+
+@pytest.mark.parametrize("path", lessons.lessons(), ids=lambda p: p.stem)
+def test_lessons_are_complete(path):
+    assert lessons.lacks(path) == []
+
+
+@pytest.mark.parametrize(
+    "old, new, missing",
+    [
+        ("What you will learn", "Contents", "learning goals"),
+        ("*You need:*", "You need", "prerequisites"),
+        (r"about \d+ minutes", "an hour", "a time to read"),
+        (r"about \d+ minutes", "about 30 minutes", r"a time near \d+ minutes \(it says 30\)"),
+        ("## Summary", "## The end", "a summary"),
+        ("## Check yourself", "## Questions", "a quiz"),
+        (r"^quiz\(", "print(", "a quiz"),
+        (r" · ★ easy", "", "a grade of exercise ex-hand"),
+        (r" · ★★★ hard", " · ★★ medium", "an easy and a hard exercise"),
+        (
+            r"\{solution-start\} ex-penalty",
+            "{solution} ex-other",
+            "solution of exercise ex-penalty",
+        ),
+        (r"\{exercise-start\} (An|Ce)", r"{exercise} \1", "5 to 8 exercises \\(there are 3"),
+        ("## Further reading", "## More", "further reading"),
+        (r"jain2010`: (.*)$", "jain2010`: good.", "a reason to read"),
+    ],
+)
+def test_rule_sees_what_a_lesson_lacks(old, new, missing, tmp_path):
+    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
+    pattern = old.replace("*", r"\*") if old.startswith("*") else old
+    sources = [re.sub(pattern, new, c.source, flags=re.M) for c in notebook.cells]
+    assert sources != [c.source for c in notebook.cells]
+    for cell, source in zip(notebook.cells, sources, strict=True):
+        cell.source = source
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    found = lessons.lacks(tmp_path / "a.ipynb")
+    assert any(re.search(missing, line) for line in found), found
+
+
+def test_lecturers_page_gives_the_grades_of_the_exercises():
+    plan = (ROOT / "book" / "teaching.md").read_text()
+    planned = re.findall(r"(★+) \{ref\}`[^`]+<([\w-]+)>`", plan)
+    sources = [c.source for p in lessons.lessons() for c in nbformat.read(p, as_version=4).cells]
+    titles = r"\{exercise-start\} .+ · (★+) \w+\n:label: (\S+)"
+    graded = {label: grade for grade, label in re.findall(titles, "\n".join(sources))}
+    assert len(planned) > 20
+    assert [(grade, label) for grade, label in planned if graded[label] != grade] == []
+
+
+def test_a_solution_without_a_cell_is_seen(tmp_path):
+    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
+    notebook.cells = [c for c in notebook.cells if c.id != "kmeans-32"]
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    assert lessons.lacks(tmp_path / "a.ipynb") == [
+        "a folded solution of exercise ex-impostor with a cell that runs"
+    ]
+
+
 # --- the built pages -------------------------------------------------------------------------
 
 HTML = ROOT / "_build" / "html"
@@ -292,3 +354,9 @@ def test_static_explorers_are_in_the_pages(pages):
         calls = len(re.findall(r"^explore\(", source, re.M))
         page = pages[f"book/{path.relative_to(ROOT / 'book').with_suffix('.html')}"]
         assert page.count('<figure class="mlbook-explore"') == calls
+
+
+def test_quizzes_are_in_the_pages(pages):
+    for path in lessons.lessons():
+        page = pages[str(path.relative_to(ROOT).with_suffix(".html"))]
+        assert page.count('<form class="mlbook-quiz') == 1, path.stem

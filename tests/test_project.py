@@ -81,7 +81,7 @@ def imports_of(path: Path) -> set[str]:
 # Rooms every method may use, and the methods that build on another.
 SHARED = {"partitions"}
 TOPMOST = {"demos", "experiments"}
-LEAVES = {"explore", "plots", "datasets"}
+LEAVES = {"explore", "plots", "quiz", "datasets"}
 ALSO = {
     "grid_crf": {"latent_crf"},
     "large_margin": {"changepoints", "kmeans"},

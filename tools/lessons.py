@@ -1,0 +1,107 @@
+"""Check that every chapter teaches: goals, exercises, a quiz, and a time that is not invented.
+
+python tools/lessons.py    minutes of study by chapter, and what is missing; exit 1 if anything
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+GRADES = ("★ easy", "★★ medium", "★★★ hard")
+PARTS = {
+    "learning goals": r"\{admonition\} What you will learn\n:class: tip\n\n(- .+\n(  .+\n)*){3,}",
+    "prerequisites": r"\*You need:\* \S",
+    "a time to read": r"\*Time:\* about \d+ minutes",
+    "a summary": r"^## Summary\n\n- ",
+    "a quiz": r"^## Check yourself$(?s:.*)^quiz\(",
+    "references": r"^## References\n\n- ",
+    "further reading": r"^## Further reading\n\n- ",
+}
+
+
+def lessons() -> list[Path]:
+    """Return the chapters that teach a method: those of two parts of the table of contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    parts = [p for p in toc["parts"] if p["caption"] in {"The methods", "At scale"}]
+    return [ROOT / f"{chapter['file']}.ipynb" for p in parts for chapter in p["chapters"]]
+
+
+def reading_minutes(path: Path) -> float:
+    """Return how long it takes to study the chapter at `path`, up to its exercises.
+
+    120 words a minute, 5 seconds for a formula in the text, a minute for one of its own,
+    half a minute for a cell, a minute for a figure and two for an explorer.
+    """
+    minutes = 0.0
+    for cell in nbformat.read(path, as_version=4).cells:
+        before, exercises, _ = cell.source.partition("## Exercises\n")
+        if cell.cell_type == "markdown":
+            text, displayed = re.subn(r"\$\$.*?\$\$", " ", before, flags=re.DOTALL)
+            text, inline = re.subn(r"\$[^$]+\$", " ", text)
+            words = len(re.findall(r"[^\W\d_]{2,}", text))
+            minutes += words / 120 + displayed + inline / 12
+        elif re.search(r"^explore\(", cell.source, re.MULTILINE):
+            minutes += 2
+        else:
+            minutes += 1 if "hide-input" in cell.metadata.get("tags", []) else 0.5
+        if exercises:
+            break
+    return minutes
+
+
+def lacks(path: Path) -> list[str]:
+    """Return what a reader of the chapter at `path` would miss."""
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join("[code]\n" * (cell.cell_type == "code") + cell.source for cell in cells)
+    missing = [name for name, part in PARTS.items() if not re.search(part, text, re.MULTILINE)]
+    if said := re.search(r"\*Time:\* about (\d+) minutes", text):
+        minutes = reading_minutes(path)
+        if abs(int(said[1]) - minutes) > 0.15 * minutes:
+            missing.append(f"a time near {minutes:.0f} minutes (it says {said[1]})")
+    return missing + _exercises_lack(text) + _reading_lacks(text)
+
+
+def _exercises_lack(text: str) -> list[str]:
+    """Return what is wrong with the exercises: number, grades, solutions that run."""
+    found = re.findall(r"^```\{exercise-start\} (.+)\n:label: (\S+)", text, re.MULTILINE)
+    missing = [] if 5 <= len(found) <= 8 else [f"5 to 8 exercises (there are {len(found)})"]
+    grades = [title.partition(" · ")[2] for title, _ in found]
+    for grade, (_, label) in zip(grades, found, strict=True):
+        if grade not in GRADES:
+            missing.append(f"a grade of exercise {label}: one of {', '.join(GRADES)}")
+        start = rf"^```\{{solution-start\}} {re.escape(label)}\n:class: dropdown$(.*?)"
+        solution = re.search(start + r"^```\{solution-end\}", text, re.MULTILINE | re.DOTALL)
+        if solution is None or "[code]" not in solution[1]:
+            missing.append(f"a folded solution of exercise {label} with a cell that runs")
+    if not {GRADES[0], GRADES[-1]} <= set(grades):
+        missing.append("an easy and a hard exercise")
+    return missing
+
+
+def _reading_lacks(text: str) -> list[str]:
+    """Return what is wrong with the further reading: three to six works, each with a reason."""
+    items = re.split(r"^- ", text.partition("## Further reading\n\n")[2], flags=re.MULTILINE)[1:]
+    missing = [] if 3 <= len(items) <= 6 else [f"3 to 6 works to read (there are {len(items)})"]
+    for item in items:
+        cited = re.match(r"\{cite:t\}`\w+`: (.+)", item, re.DOTALL)
+        if cited is None or len(cited[1].split()) < 6:
+            missing.append(f"a reason to read {item[:40]!r}")
+    return missing
+
+
+def main() -> int:
+    found = {path: lacks(path) for path in lessons()}
+    for path, missing in found.items():
+        print(f"{path.stem}: {reading_minutes(path):.0f} minutes")
+        print("".join(f"  lacks {part}\n" for part in missing), end="")
+    return int(any(found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
