@@ -86,6 +86,11 @@ MENDS = (
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (r'(<div class="bd-sidebar-primary bd-sidebar)"', r'\1" role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
+    # A browser may break the line between a formula and the comma after it.
+    (
+        r'(<span class="math notranslate nohighlight">[^<]*</span>[.,;:!?)\]]+)',
+        r'<span class="mlbook-together">\1</span>',
+    ),
     # The empty corner of a table heads nothing.
     (r'<th class="head"><p></p></th>', "<td></td>"),
 )
