@@ -68,6 +68,7 @@ class Page:
     requests: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.browser.set_script_timeout(300)
         set_width(self.browser, 390)
         console_errors(self.browser), requests(self.browser)
         self.browser.get(self.path.as_uri())
@@ -114,6 +115,8 @@ class Page:
         if not AXE.is_file():
             reason = "axe-core is not installed: run `npm ci` in tests/browser (`make test` does)"
             pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+        set_width(self.browser, 390)
+        self.ask("settled")
         self.ask("thin")
         self.browser.execute_script(AXE.read_text())
         faults = []

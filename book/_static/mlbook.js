@@ -1,7 +1,7 @@
-// Formulas and tables that are wider than the space they have, above all on a phone.
+// Formulas, tables and code wider than the space they have, above all on a phone.
 // A formula first shrinks to as little as 70%; what is still too wide scrolls in its own box
-// (mlbook.css), and a table that scrolls can be reached with the keyboard. MathJax makes its
-// formulas reachable itself.
+// (mlbook.css), and whatever scrolls can be reached with the keyboard. MathJax makes its formulas
+// reachable itself.
 (() => {
   const SMALLEST = 0.7;
 
@@ -28,8 +28,8 @@
         formula.style.fontSize = `${now * scale}px`;
       }
     }
-    const tables = "article .pst-scrollable-table-container, article .cell_output .text_html table";
-    for (const box of document.querySelectorAll(tables)) {
+    const boxes = "article :is(pre, .pst-scrollable-table-container, .cell_output .text_html table)";
+    for (const box of document.querySelectorAll(boxes)) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }

@@ -6,6 +6,11 @@ window.pageChecks = {
     for (const button of document.querySelectorAll("button.toggle-button[aria-expanded=false]")) button.click();
   },
 
+  // A few frames later: what the page does when its size changes is done.
+  async settled() {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  },
+
   theme(mode) {
     document.documentElement.dataset.mode = document.documentElement.dataset.theme = mode;
   },
