@@ -84,7 +84,10 @@ MENDS = (
     (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Pages of this part">'),
     (r'(<button class="btn search-button[^>]*?) title="Search" aria-label="Search"', r"\1"),
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
-    (r'(<div class="bd-sidebar-primary bd-sidebar)"', r'\1" role="complementary" aria-label="Book"'),
+    (
+        r'(<div class="bd-sidebar-primary bd-sidebar)"',
+        r'\1" role="complementary" aria-label="Book"',
+    ),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # A browser may break the line between a formula and the comma after it.
     (
