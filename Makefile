@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE := tests/browser/node_modules/.package-lock.json
 PORT ?= 8000
 JOBS ?= 2
 
@@ -18,7 +19,7 @@ help:  ## Show this list
 book: $(READY)  ## Build the book into _build/html and say where to open it
 	$(BIN)/python tools/build_book.py
 
-test: lint book  ## Run every check: lint, types, library, notebooks, pages in a browser
+test: lint book $(NODE)  ## Run every check: lint, types, library, notebooks, pages in a browser
 	@echo "== library, tools and built pages; the unit tests alone must cover 95% of mlbook/"
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests mlbook --doctest-modules \
 	    -n $(JOBS) --dist loadfile --cov=mlbook --cov-fail-under=95
@@ -57,9 +58,14 @@ lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 
 clean:  ## Remove everything that was built, installed or cached
 	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
-	rm -rf .mypy_cache .hypothesis *.egg-info
+	rm -rf .mypy_cache .hypothesis *.egg-info tests/browser/node_modules
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt
 	PYTHON=$(PYTHON) sh tools/venv.sh $(VENV)
 	@touch $@
+
+# axe-core, for the pages' accessibility tests: they are skipped (in CI: fail) without it.
+$(NODE): tests/browser/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --prefix tests/browser && touch $@; \
+	else echo "npm is not installed: the accessibility of the pages is not tested"; fi

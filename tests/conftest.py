@@ -44,7 +44,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         f"--user-data-dir={profile}",
     ):
         options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})
     # An explicit driver keeps Selenium from looking for one on the network.
     driver = webdriver.Chrome(options=options, service=Service(executable_path=driver_path))
     yield driver

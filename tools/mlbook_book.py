@@ -78,13 +78,41 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     shutil.copy(source / "tex-chtml.js", target)
 
 
-def drop_preloads(app: Sphinx, error: Exception | None) -> None:
-    """Remove the theme's hints to load files early: from file:// those for fonts log errors."""
+# What the theme and the extensions write into every page, and what stands there instead.
+MENDS = (
+    # Hints to load files early: from file:// those for fonts log errors.
+    (r'<link rel="preload" as="(?:font|script)"[^>]*>\s*', ""),
+    # 1.5 MB of script that replaces icons the icon font has already drawn.
+    (r'<script src="[^"]*/fontawesome/[^"]*"></script>\s*', ""),
+    # Names for those who hear the page: the arrow of a folded list, the side bar, and no other
+    # name where the text says it ("Search Ctrl+K", "Show code"); a role that lists may contain.
+    (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Pages of this part">'),
+    (r'(<button class="btn search-button[^>]*?) title="Search" aria-label="Search"', r"\1"),
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    (
+        r'(<div class="bd-sidebar-primary bd-sidebar)"',
+        r'\1" role="complementary" aria-label="Book"',
+    ),
+    (r'role="doc-biblioentry"', 'role="listitem"'),
+    # A browser may break the line between a formula and the comma after it.
+    (
+        r'(<span class="math notranslate nohighlight">[^<]*</span>[.,;:!?)\]]+)',
+        r'<span class="mlbook-together">\1</span>',
+    ),
+    # The empty corner of a table heads nothing.
+    (r'<th class="head"><p></p></th>', "<td></td>"),
+)
+
+
+def mend_pages(app: Sphinx, error: Exception | None) -> None:
+    """Apply `MENDS` to every page: weight, console errors and accessibility."""
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text()
-        page.write_text(re.sub(r'<link rel="preload" as="(font|script)"[^>]*>\s*', "", text))
+        for pattern, replacement in MENDS:
+            text = re.sub(pattern, replacement, text)
+        page.write_text(text)
 
 
 class equation_table(nodes.General, nodes.Element):
@@ -220,5 +248,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", fill_equations)
     app.connect("config-inited", add_repository, priority=100)
     app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", drop_preloads)
+    app.connect("build-finished", mend_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
