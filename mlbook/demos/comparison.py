@@ -20,12 +20,14 @@ from mlbook.partitions import contingency
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
+    "DIRECTIONS",
     "METHODS",
     "SHORT",
     "count_table",
     "gains",
     "heat",
     "method_view",
+    "population_ratios",
     "problem",
     "problem_picture",
     "results_table",
@@ -56,6 +58,9 @@ SHORT = {
 
 METHODS = [name for name in SHORT if name not in ("latent CRF, k told", "directions known")]
 """Methods of the explorer."""
+
+DIRECTIONS = ("along the features", "in mixed directions")
+"""Where the nuisance is."""
 
 
 # The problem
@@ -106,6 +111,29 @@ def problem_picture() -> Figure:
             _draw_view(ax, X @ components.T, y)
             ax.set_title(title)
     return figure
+
+
+def population_ratios() -> list[tuple[str, float, float]]:
+    """Separation of clusters over their spread under each metric, and how much of it is nuisance.
+
+    For the population of the generator, features along the axes: diagonal metrics with weights
+    as in the chapter. Separation is the mean squared distance between centres, spread that of
+    two points of one cluster.
+    """
+    between, within = room.BETWEEN**2, room.WITHIN**2
+    nuisance, n_signal = room.BASE["nuisance"] ** 2, room.N_SIGNAL
+    weights = {
+        "Euclidean": (1.0, 1.0),
+        "standardised": (1 / (between + within), 1 / nuisance),
+        "RCA": (1 / within, 1 / nuisance),
+        "LDA, KISSME, MLCA": (1.0, 0.0),
+    }
+    rows = []
+    for name, (signal, rest) in weights.items():
+        spread = n_signal * signal * within
+        lost = room.BASE["n_nuisance"] * rest * nuisance
+        rows.append((name, n_signal * signal * between / (spread + lost), lost / (spread + lost)))
+    return rows
 
 
 # Stored numbers
@@ -175,11 +203,15 @@ def times_table() -> tuple[list[str], list[list[str]]]:
     times, sweep = stored("rows", "time"), room.SWEEPS["rows"]
     header = ["", *(f"{room.BASE['n_sets'] * level} rows" for level in sweep.levels)]
     rows = [
-        [SHORT[method], *(f"{np.median(times[method][level]):.2g}" for level in sweep.levels)]
+        [SHORT[method], *(_two_digits(np.median(times[method][v])) for v in sweep.levels)]
         for method in SHORT
         if method in times and method != "MLCA"
     ]
-    return header, [[cell.replace("e+03", " · 10³") for cell in row] for row in rows]
+    return header, rows
+
+
+def _two_digits(value: Any) -> str:
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def count_table() -> tuple[list[str], list[list[str]]]:
@@ -225,15 +257,19 @@ def views(nuisance: float, mixed: bool, method: str) -> tuple[Floats, Labels]:
 
 
 def method_view(method: str, nuisance: float, mixed: str) -> tuple[Figure, str]:
-    """Draw a test set under the metric that a method has learned; rings on what goes wrong."""
-    Z, found = views(nuisance, mixed == "mixed", method)
-    y = problem(nuisance, mixed == "mixed").unseen[0][1]
+    """Draw a test set under the metric that a method has learned; rings on what goes wrong.
+
+    `mixed` is one of `DIRECTIONS`.
+    """
+    turned = mixed == DIRECTIONS[1]
+    Z, found = views(nuisance, turned, method)
+    y = problem(nuisance, turned).unseen[0][1]
     figure, axes = subplots(height=3.0, width=3.2)
     _draw_view(axes[0, 0], Z, y, _wrong(y, found))
     axes[0, 0].set_title(method)
     k = len(set(found))
-    caption = f"{method}: adjusted Rand {adjusted_rand_score(y, found):.2f}"
-    caption += f", {k} cluster{'s' if k > 1 else ''}"
+    caption = f"{method}, nuisance {nuisance:g} {mixed}: adjusted Rand "
+    caption += f"{adjusted_rand_score(y, found):.2f}, {k} cluster{'s' if k > 1 else ''}"
     return figure, caption if Z.any() else f"{caption}; the learned metric is zero"
 
 
