@@ -170,7 +170,7 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
                     ax.text(j, i, "–", ha="center", va="center", fontsize=9)
                     continue
                 grid[i, j] = np.mean(values)
-                text = f"{grid[i, j]:.2f} ±{100 * np.std(values, ddof=1):.0f}"
+                text = f"{round(grid[i, j], 2) + 0.0:.2f} ±{100 * np.std(values, ddof=1):.0f}"
                 color = "white" if grid[i, j] < 0.45 else "black"
                 ax.text(j, i, text, ha="center", va="center", fontsize=8, color=color)
         ax.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")
