@@ -167,35 +167,40 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
             for j, level in enumerate(sweep.levels):
                 values = table.get(method, {}).get(level)
                 if values is None:
-                    ax.text(j, i, "–", ha="center", va="center", fontsize=9)
+                    ax.text(j, i, "–", ha="center", va="center", fontsize=10)
                     continue
                 grid[i, j] = np.mean(values)
-                text = f"{round(grid[i, j], 2) + 0.0:.2f} ±{100 * np.std(values, ddof=1):.0f}"
+                mean = f"{round(grid[i, j], 2) + 0.0:.2f}".removeprefix("0")
+                text = f"{mean} ±{100 * np.std(values, ddof=1):.0f}"
                 color = "white" if grid[i, j] < 0.45 else "black"
-                ax.text(j, i, text, ha="center", va="center", fontsize=8, color=color)
+                ax.text(j, i, text, ha="center", va="center", fontsize=10, color=color)
         ax.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")
         ax.set_xticks(range(len(sweep.levels)), [f"{level:g}" for level in sweep.levels])
         ax.set_yticks(range(len(methods)), [SHORT[m] for m in methods] if ax is axes[0, 0] else [])
         ax.set(xlabel=sweep.label)
-        ax.tick_params(length=0, labelsize=9)
+        ax.tick_params(length=0, labelsize=10.5)
     for ax, title in zip(axes[0], titles, strict=False):
         ax.set_title(title)
     return figure
 
 
-def _mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
-    return f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}"
+def _mean_and_spread(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
 
 
 def results_table(name: str, level: Any = None) -> tuple[list[str], list[list[str]]]:
     """Table of one level: adjusted Rand index on unseen and seen classes, and Δ on unseen."""
     columns = {m: stored(name, m) for m in ("unseen", "seen", "delta")}
     rows = [
-        [SHORT[method], *(_mean_and_spread(columns[m][method][level]) for m in columns)]
+        [
+            SHORT[method],
+            *(_mean_and_spread(columns[m][method][level]) for m in ("unseen", "seen")),
+            f"{np.mean(columns['delta'][method][level]):.1f}",
+        ]
         for method in SHORT
         if method in columns["unseen"]
     ]
-    return ["", "unseen", "seen", "Δ, unseen"], rows
+    return ["", "unseen", "seen", "Δ unseen"], rows
 
 
 def times_table() -> tuple[list[str], list[list[str]]]:
