@@ -87,7 +87,7 @@ def _draw_view(ax: Axes, Z: Floats, y: Labels, wrong: Labels | None = None) -> N
     P = P / max(abs(P).max(), 1e-12)
     for c in np.unique(y):
         x, height = P[y == c].T
-        color, marker = COLORS[c], MARKERS[c]
+        color, marker = COLORS[c % len(COLORS)], MARKERS[c % len(MARKERS)]
         ax.scatter(x, height, s=24, linewidths=0, alpha=0.85, color=color, marker=marker)
     if wrong is not None:
         x, height = P[wrong].T
@@ -167,35 +167,40 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
             for j, level in enumerate(sweep.levels):
                 values = table.get(method, {}).get(level)
                 if values is None:
-                    ax.text(j, i, "–", ha="center", va="center", fontsize=9)
+                    ax.text(j, i, "–", ha="center", va="center", fontsize=10)
                     continue
                 grid[i, j] = np.mean(values)
-                text = f"{round(grid[i, j], 2) + 0.0:.2f} ±{100 * np.std(values, ddof=1):.0f}"
+                mean = f"{round(grid[i, j], 2) + 0.0:.2f}".removeprefix("0")
+                text = f"{mean} ±{100 * np.std(values, ddof=1):.0f}"
                 color = "white" if grid[i, j] < 0.45 else "black"
-                ax.text(j, i, text, ha="center", va="center", fontsize=8, color=color)
+                ax.text(j, i, text, ha="center", va="center", fontsize=10, color=color)
         ax.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")
         ax.set_xticks(range(len(sweep.levels)), [f"{level:g}" for level in sweep.levels])
         ax.set_yticks(range(len(methods)), [SHORT[m] for m in methods] if ax is axes[0, 0] else [])
         ax.set(xlabel=sweep.label)
-        ax.tick_params(length=0, labelsize=9)
+        ax.tick_params(length=0, labelsize=10.5)
     for ax, title in zip(axes[0], titles, strict=False):
         ax.set_title(title)
     return figure
 
 
-def _mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
-    return f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}"
+def _mean_and_spread(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
 
 
 def results_table(name: str, level: Any = None) -> tuple[list[str], list[list[str]]]:
     """Table of one level: adjusted Rand index on unseen and seen classes, and Δ on unseen."""
     columns = {m: stored(name, m) for m in ("unseen", "seen", "delta")}
     rows = [
-        [SHORT[method], *(_mean_and_spread(columns[m][method][level]) for m in columns)]
+        [
+            SHORT[method],
+            *(_mean_and_spread(columns[m][method][level]) for m in ("unseen", "seen")),
+            f"{np.mean(columns['delta'][method][level]):.1f}",
+        ]
         for method in SHORT
         if method in columns["unseen"]
     ]
-    return ["", "unseen", "seen", "Δ, unseen"], rows
+    return ["", "unseen", "seen", "Δ unseen"], rows
 
 
 def times_table() -> tuple[list[str], list[list[str]]]:
@@ -257,30 +262,34 @@ def views(nuisance: float, mixed: bool, method: str) -> tuple[Floats, Labels]:
 
 
 def method_view(method: str, nuisance: float, mixed: str) -> tuple[Figure, str]:
-    """Draw a test set under the metric that a method has learned; rings on what goes wrong.
+    """Draw a test set under the metric that a method has learned: the truth and what it finds.
 
-    `mixed` is one of `DIRECTIONS`.
+    `mixed` is one of `DIRECTIONS`. Clusters found have the colours of the true ones to which
+    they are matched, and points that are in the wrong one have rings.
     """
     turned = mixed == DIRECTIONS[1]
     Z, found = views(nuisance, turned, method)
     y = problem(nuisance, turned).unseen[0][1]
-    figure, axes = subplots(height=3.0, width=3.2)
-    _draw_view(axes[0, 0], Z, y, _wrong(y, found))
-    axes[0, 0].set_title(method)
+    figure, axes = subplots(1, 2, height=2.9)
+    matched = _matched(y, found)
+    for ax, labels, title in zip(axes[0], (y, matched), ("true clusters", "found"), strict=True):
+        _draw_view(ax, Z, labels, np.flatnonzero(matched != y) if title == "found" else None)
+        ax.set_title(title)
     k = len(set(found))
     caption = f"{method}, nuisance {nuisance:g} {mixed}: adjusted Rand "
     caption += f"{adjusted_rand_score(y, found):.2f}, {k} cluster{'s' if k > 1 else ''}"
     return figure, caption if Z.any() else f"{caption}; the learned metric is zero"
 
 
-def _wrong(y: Labels, found: Labels) -> Labels:
-    """Points that are not in the cluster matched to their class, one cluster to a class."""
-    table = contingency(y, found).toarray()
-    classes, clusters = linear_sum_assignment(table, maximize=True)
-    codes = [np.unique(labels, return_inverse=True)[1] for labels in (y, found)]
-    partner = np.full(len(table), -1)
-    partner[classes] = clusters
-    return np.flatnonzero(partner[codes[0]] != codes[1])
+def _matched(y: Labels, found: Labels) -> Labels:
+    """Renumber clusters after the classes to which they are matched, one to one; others follow."""
+    classes, clusters = linear_sum_assignment(contingency(y, found).toarray(), maximize=True)
+    _, codes = np.unique(found, return_inverse=True)
+    numbers = np.full(codes.max() + 1, -1)
+    numbers[clusters] = classes
+    others = numbers < 0
+    numbers[others] = y.max() + 1 + np.arange(others.sum())
+    return numbers[codes]
 
 
 # Where the comparison breaks
