@@ -30,7 +30,7 @@ test: lint book $(NODE)  ## Run every check: lint, types, library, notebooks, pa
 
 test-newest:  ## Run the library's tests on the newest numpy and scikit-learn
 	PYTHON=$(PYTHON) sh tools/venv.sh .venv-newest --newest
-	.venv-newest/bin/python -m pytest tests -m "not book" -q
+	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest tests -m "not book" -q -n $(JOBS) --dist loadfile
 
 lint: $(READY)  ## Check style and types only
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -53,6 +53,7 @@ def right(name: str, start: str) -> str:
         ("segmentation", "A path of four", 1 / 5 + 1 / 5),
         ("segmentation", "An object has 5%", -0.33),
         ("segmentation", "Three pixels", 0.06),
+        ("comparison", "In the worked example", round(24 / 18, 2)),
         ("scale", "A machine has digested", 88),
     ],
 )

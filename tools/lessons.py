@@ -26,9 +26,9 @@ PARTS = {
 
 
 def lessons() -> list[Path]:
-    """Return the chapters that teach a method: those of two parts of the table of contents."""
+    """Return the chapters that teach a method: those of three parts of the table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    parts = [p for p in toc["parts"] if p["caption"] in {"The methods", "At scale"}]
+    parts = [p for p in toc["parts"] if p["caption"] in {"The methods", "Choosing", "At scale"}]
     return [ROOT / f"{chapter['file']}.ipynb" for p in parts for chapter in p["chapters"]]
 
 

@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from mlbook.demos.comparison import population_ratios
 from mlbook.demos.mimlca import feasible_assignments
 from mlbook.demos.mlca import worst_case_risk
 from mlbook.demos.scale import state_bytes
@@ -21,6 +22,7 @@ from mlbook.quiz import Question
 
 __all__ = [
     "change_points",
+    "comparison",
     "kmeans",
     "latent_crf",
     "mimlca",
@@ -800,6 +802,114 @@ def segmentation() -> list[Question]:
                     "0.50 and 1",
                     "Half the clusters are wrong, but the Rand loss counts pairs, and most are "
                     "right.",
+                ),
+            ],
+            right=1,
+        ),
+    ]
+
+
+def comparison() -> list[Question]:
+    """Ask about units, rank, wrong labels and what a score hides."""
+    ratio = {name: value for name, value, _ in population_ratios()}
+    return [
+        Question(
+            "The nuisance grows from deviation 4 to 16, and the learned distances of MLCA between "
+            "test rows stay the same. Why?",
+            [
+                (
+                    "MLCA gives the nuisance the weight zero.",
+                    "Only in the population. In a sample it gets some weight, and the distances "
+                    "still do not change.",
+                ),
+                (
+                    "MLCA standardises the features first.",
+                    "It does not, and need not: any invertible change of units cancels.",
+                ),
+                (
+                    "X† takes the change of units back.",
+                    "(XG)† = G⁻¹X†, so a test row Gᵀx is mapped to where x was.",
+                ),
+            ],
+            right=2,
+        ),
+        Question(
+            "In the worked example, how far apart are centres, in units of the spread, after RCA?",
+            [
+                (
+                    f"{ratio['RCA']:.2f}",
+                    "24 / (6 + 12): RCA makes every direction equally wide within a cluster, "
+                    "twelve of them useless.",
+                ),
+                (
+                    f"{ratio['standardised']:.2f}",
+                    "That is standardising: it divides the signal by b + w, its own separation "
+                    "included.",
+                ),
+                (
+                    f"{ratio['LDA, KISSME, MLCA']:g}",
+                    "That drops the nuisance, which RCA does not: it has never seen two classes.",
+                ),
+            ],
+            right=0,
+        ),
+        Question(
+            "Five training classes, forty features, and tomorrow there will be new classes. You "
+            "take LDA. What do you bet on?",
+            [
+                (
+                    "that the classes are normal with one covariance",
+                    "As a metric, LDA needs second moments only. The bet lies elsewhere.",
+                ),
+                (
+                    "that new classes differ in the four directions in which the old ones do",
+                    "LDA keeps one direction less than it has classes. What lies outside is gone: "
+                    "compare with RCA on held-out classes.",
+                ),
+                (
+                    "nothing: LDA keeps all forty features",
+                    "It keeps at most four directions, one less than it has classes.",
+                ),
+            ],
+            right=1,
+        ),
+        Question(
+            "A fifth of the labels was replaced by random ones. Which metric is the same up to a "
+            "factor, with enough rows and equal classes?",
+            [
+                (
+                    "RCA's",
+                    "Its within-class scatter takes in a part of the between-class scatter, and "
+                    "shrinks those very directions.",
+                ),
+                (
+                    "MLCA's",
+                    "Total scatter knows no labels, and the between-class scatter only gets the "
+                    "factor (1 − ρ)².",
+                ),
+                (
+                    "that of the large-margin method",
+                    "It takes every partition at its word. With enough contradictions the zero "
+                    "metric has the smallest hinge.",
+                ),
+            ],
+            right=1,
+        ),
+        Question(
+            "Method A has a smaller Δ than B, and both have an adjusted Rand index of 0. What may "
+            "A have done?",
+            [
+                (
+                    "It found most clusters, but split them.",
+                    "Then its adjusted Rand index would be well above 0.",
+                ),
+                (
+                    "It gave up and returned one cluster.",
+                    "One cluster has Δ = k − 1, less than a random partition into k parts.",
+                ),
+                (
+                    "It permuted the labels.",
+                    "Neither score looks at the names of the clusters.",
                 ),
             ],
             right=1,
