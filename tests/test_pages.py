@@ -87,10 +87,10 @@ class Page:
     def too_wide(self) -> list[str]:
         """Return the widths and themes in which the page scrolls sideways."""
         faults = []
-        for mode in MODES:
-            self.ask("theme", mode)
-            for width in WIDTHS:
-                set_width(self.browser, width)
+        for width in WIDTHS:
+            set_width(self.browser, width)
+            for mode in MODES:
+                self.ask("theme", mode)
                 wide = self.browser.execute_script("return document.documentElement.scrollWidth")
                 if wide > width:
                     faults.append(f"{wide} pixels wide in a window of {width}, {mode}")

@@ -93,6 +93,7 @@ MENDS = (
         r'(<div class="bd-sidebar-primary bd-sidebar)"',
         r'\1" role="complementary" aria-label="Book"',
     ),
+    (r'(<img [^>]*class="toggler"[^>]*) alt="-"', r'\1 alt="Show or hide the modules inside"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # A browser may break the line between a formula and the comma after it.
     (
