@@ -58,7 +58,7 @@ lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 
 clean:  ## Remove everything that was built, installed or cached
 	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
-	rm -rf .mypy_cache .hypothesis *.egg-info tests/browser/node_modules
+	rm -rf .mypy_cache .hypothesis build dist *.egg-info tests/browser/node_modules
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt
