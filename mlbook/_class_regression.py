@@ -57,6 +57,7 @@ def class_digest(
     )
     y = column_or_1d(y, warn=True)
     if y.dtype.kind not in "biu" and y.size:
+        _check_no_label_missing(y)
         check_classification_targets(y)
     check_consistent_length(X, y)
     found = np.unique(y)
@@ -228,10 +229,10 @@ class ClassRegression(BaseEstimator, ABC):
                 self, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False
             )
         except ValueError as error:
-            if (text := _text_columns(X)) and "convert string" in str(error):
+            if "could not convert string" in str(error):
                 raise ValueError(
-                    f"X must be numbers; got text in the columns {text}: leave them out, or encode "
-                    "them, for example with scikit-learn's OneHotEncoder"
+                    f"X must be numbers; got text{_text_columns(X)}: leave it out, or encode it, "
+                    "for example with scikit-learn's OneHotEncoder"
                 ) from error
             raise
         return class_digest(rows, np.asarray(y), **options)
@@ -275,11 +276,24 @@ class ClassRegression(BaseEstimator, ABC):
         return X @ components.T + intercept
 
 
-def _text_columns(X: Any) -> list[Any]:
-    """Columns of a data frame that are not of a numeric type; none for anything else."""
+def _check_no_label_missing(y: NDArray[Any]) -> None:
+    """Refuse NaN and None among labels, and text beside numbers: these have no order."""
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError("Input y contains NaN: drop the rows without a label.")
+    if y.dtype.kind == "O":
+        kinds = {"str" if isinstance(label, str) else type(label).__name__ for label in y}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"y must be all numbers or all strings; got {', '.join(sorted(kinds))}. Drop the "
+                "rows without a label (None or NaN)."
+            )
+
+
+def _text_columns(X: Any) -> str:
+    """Name the columns of a data frame that are not of a numeric type."""
     if not hasattr(X, "select_dtypes"):
-        return []
-    return list(X.select_dtypes(exclude=["number", "bool"]).columns)
+        return ""
+    return f" in the columns {list(X.select_dtypes(exclude=['number', 'bool']).columns)}"
 
 
 def is_dask(X: Any) -> bool:

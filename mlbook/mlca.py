@@ -255,7 +255,8 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
         Returns
         -------
         ndarray of shape (n,)
-            Cluster of each row, 0 to n_clusters − 1.
+            Cluster of each row, 0 to n_clusters − 1, in no order: cluster 0 need not be the
+            first of `classes_`.
         """
         Z = np.asarray(self._project(X))
         k = check_n_clusters(len(self.classes_) if n_clusters is None else n_clusters, len(Z))

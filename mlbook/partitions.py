@@ -409,7 +409,10 @@ def _encode(labels: ArrayLike, name: str) -> tuple[NDArray[np.intp], int]:
             f"got shape {array.shape}"
         )
     if array.dtype.kind not in "biu":
-        raise ValueError(f"{name} must hold integers or booleans; got dtype {array.dtype}")
+        raise ValueError(
+            f"{name} must hold integers or booleans; got dtype {array.dtype}. Other labels are "
+            f"numbered by np.unique({name}, return_inverse=True)[1]"
+        )
     if array.min() < 0:
         raise ValueError(
             f"{name} must be non-negative; got {array.min()}. Negative labels mark points "

@@ -332,7 +332,9 @@ def test_comparison_runs_or_reads_or_says_what_is_missing(tmp_path, toy):
 
 
 def test_unknown_names_and_scales_list_the_valid_ones():
-    with pytest.raises(ValueError, match=r"'law2016-tabel1'.*law2016-table1, law2016-table2"):
+    with pytest.raises(ValueError, match=r"'nonsense'.*law2016-table1, law2016-table2"):
+        experiments.run("nonsense")
+    with pytest.raises(ValueError, match=r"'law2016-tabel1'; did you mean law2016-table1 or "):
         experiments.run("law2016-tabel1")
     with pytest.raises(ValueError, match=r"smoke, book, full; got 'huge'"):
         experiments.run("law2016-table1", "huge")
@@ -357,16 +359,51 @@ def test_command_line_runs_and_reports(tmp_path, capsys, toy):
     assert __main__.main(["report", "--results", str(tmp_path)]) == 0
     missing = capsys.readouterr().out
     assert "missing; to run it: python -m mlbook.experiments run toy-table1\n" in missing
+    assert __main__.main(["list", "--results", str(tmp_path)]) == 0
+    assert "toy-table1                  not run  table" in capsys.readouterr().out
     assert __main__.main(["run", "--results", str(tmp_path)]) == 0
     captured = capsys.readouterr()
     if importlib.util.find_spec("tqdm"):
         assert "toy-table1: 100%" in captured.err
+    assert captured.err.endswith(f"Stored in {tmp_path / 'toy-table1.json'}\n")
     assert "All made up." in captured.out
     assert "| a | Loss    | 0.200 | 0.200 ± 0.100 | matches |" in captured.out
     assert __main__.main(["report", "--results", str(tmp_path)]) == 0
     assert capsys.readouterr().out == captured.out
-    assert __main__.main(["list"]) == 0
-    assert "toy-table1" in capsys.readouterr().out
+    assert __main__.main(["list", "--results", str(tmp_path)]) == 0
+    assert "toy-table1                      0 s  table" in capsys.readouterr().out
+
+
+def test_report_shows_only_what_it_is_asked_for(tmp_path, capsys, monkeypatch, toy):
+    other = replace(toy.experiment, id="toy-table2")
+    monkeypatch.setitem(experiments.EXPERIMENTS, other.id, other)
+    assert __main__.main(["report", "toy-table2", "--results", str(tmp_path)]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("##")] == [
+        "## toy-table2: Nobody 2000, nothing"
+    ]
+    with pytest.raises(SystemExit):
+        __main__.main(["report", "nonsense"])
+    assert "no experiment 'nonsense'; there are: toy-table1, toy-table2" in capsys.readouterr().err
+
+
+def test_a_long_reason_widens_only_its_own_line(capsys, toy):
+    reasons = {("a", "loss"): "because " * 20}
+    experiment = replace(toy.experiment, reasons=reasons, paper_numbers={"a": {"loss": 9.0}})
+    __main__._print(experiment, toy.run(None))
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert sorted(map(len, table))[-2] < 80 < max(map(len, table))
+
+
+def test_command_line_alone_shows_help(capsys):
+    assert __main__.main([]) == 0
+    assert "{list,run,report}" in capsys.readouterr().out
+
+
+def test_command_line_says_that_a_trial_run_is_not_stored(tmp_path, capsys, monkeypatch, toy):
+    monkeypatch.chdir(tmp_path)
+    assert __main__.main(["run", "toy-table1", "--scale", "smoke"]) == 0
+    assert "Not stored: only full runs are" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_command_line_interrupted(tmp_path, capsys, toy):

@@ -1,4 +1,4 @@
-"""The ten most likely mistakes of a user: each error says what to do instead."""
+"""The most likely mistakes of a user: each error says what to do instead."""
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from mlbook.large_margin import LargeMarginMetric
 from mlbook.latent_crf import LatentExemplarMetric
 from mlbook.mimlca import MIMLCA
 from mlbook.mlca import MLCA
+from mlbook.partitions import partition_loss
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 y = np.arange(20) // 10
@@ -23,6 +24,26 @@ HOLED = np.where(np.arange(60).reshape(20, 3) == 7, np.nan, X)
         pytest.param(lambda: MLCA().fit(HOLED, y), "X contains NaN", id="missing values"),
         pytest.param(
             lambda: MLCA().fit(X, y[1:]), r"numbers of samples: \[20, 19\]", id="a label too few"
+        ),
+        pytest.param(
+            lambda: MLCA().fit(X, np.where(y == 1, np.nan, y)),
+            "y contains NaN: drop the rows",
+            id="missing labels",
+        ),
+        pytest.param(
+            lambda: MLCA().fit(X, ["ann", None] * 10),
+            "y must be .* got NoneType, str. Drop the rows without a label",
+            id="missing names",
+        ),
+        pytest.param(
+            lambda: MLCA().fit([["1.5", "red"]] * 20, y),
+            "X must be numbers; got text: leave it out",
+            id="text",
+        ),
+        pytest.param(
+            lambda: partition_loss(["ann", "bob"], [0, 1]),
+            r"a must hold integers .* numbered by np.unique\(a, return_inverse=True\)\[1\]",
+            id="names for numbers",
         ),
         pytest.param(lambda: MLCA().fit(X, 0 * y), "at least 2 classes .* got 1", id="one class"),
         pytest.param(

@@ -12,9 +12,11 @@ import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from sklearn.metrics import adjusted_rand_score
 from test_project import declared, pyproject
 
 import mlbook
@@ -166,3 +168,22 @@ def test_every_public_name_has_an_example():
             if callable(thing) and ">>> " not in (thing.__doc__ or ""):
                 without.append(f"{module.name}.{name}")
     assert without == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/intro.md"])
+def test_the_first_examples_a_user_sees_run(page, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    y = np.repeat(["red", "blue"], 10)
+    noise = np.random.default_rng(0).normal(size=20)
+    table = pandas.DataFrame({"a": 9.0 * (y == "red") + noise, "b": 50 * noise[::-1], "label": y})
+    table.to_csv(tmp_path / "grouped.csv", index=False)
+    table.drop(columns="label").to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    *steps, last = ast.parse(code).body
+    assert isinstance(last, ast.Expr)
+    names: dict = {}
+    exec(compile(ast.Module(steps, []), page, "exec"), names)
+    found = eval(compile(ast.Expression(last.value), page, "eval"), names)
+    truth = y if page == "book/intro.md" else names["y"][1::2]
+    assert adjusted_rand_score(truth, found) > 0.8

@@ -68,7 +68,8 @@ def run(command: list[str], root: Path) -> int:
 def build(root: Path) -> int:
     """Build into a scratch folder; the book of the last good build stays until this one passes."""
     if empty_stale_cache(root):
-        print("Library, data or lock file changed: every notebook is executed.", flush=True)
+        print("Library, data or lock file new or changed: every notebook is executed.", flush=True)
+        print("That takes about ten minutes on two cores; later builds reuse it.", flush=True)
     scratch, book = root / "_build" / "scratch", root / "_build" / "html"
     shutil.rmtree(scratch, ignore_errors=True)
     jupyter_book = Path(sys.executable).parent / "jupyter-book"

@@ -1,6 +1,6 @@
 """The papers' tables and figures, one declared experiment each, with the paper's numbers.
 
-``python -m mlbook.experiments list | run [ID ...] [--scale full] | report``
+``python -m mlbook.experiments list | run [ID ...] [--scale full] | report [ID ...]``
 
 An experiment runs at three scales: "smoke" takes seconds and only shows that it works,
 "book" is for notebooks, "full" is as near to the paper as can be run. Results of full runs
@@ -11,6 +11,7 @@ A new paper is a new module with a list ``EXPERIMENTS``, named below.
 """
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def run(
     Raises
     ------
     ValueError
-        If there is no such experiment or scale; the message lists the valid ones.
+        If there is no such experiment or scale; the message names those that may be meant.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def run(
     >>> run("law2016-table9")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: no experiment 'law2016-table9'; there are: law2016-table1, law2016-table2, ...
+    ValueError: no experiment 'law2016-table9'; did you mean law2016-table...
     """
     folder = default_folder() if results is None and scale == "full" else results
     return run_experiment(find(name), scale, None if folder is None else Path(folder), progress)
@@ -228,7 +229,11 @@ def find(name: str) -> Experiment:
     'Law et al. 2016'
     """
     if name not in EXPERIMENTS:
-        raise ValueError(f"no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+        near = get_close_matches(name, EXPERIMENTS)
+        which = (
+            f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(EXPERIMENTS)}"
+        )
+        raise ValueError(f"no experiment {name!r}; {which}")
     return EXPERIMENTS[name]
 
 

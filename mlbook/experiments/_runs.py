@@ -105,6 +105,8 @@ def run_experiment(
             text = json.dumps({**result, "units": None}, indent=1)
             text = text.replace('"units": null', f'"units": [\n{lines}\n]')
             write_atomically(path, text + "\n")
+            if progress:
+                print(f"Stored in {path}", file=sys.stderr)
         partial.unlink()
     return result
 
