@@ -10,7 +10,8 @@ from scipy.optimize import linprog, minimize
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from mlbook import large_margin
+from mlbook import _hinge_minimization, large_margin
+from mlbook._hinge_minimization import Problem
 from mlbook.changepoints import segment
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin import LargeMarginMetric, structured_hinge
@@ -125,7 +126,7 @@ def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
     X, y = tiny()
     X = X[0] - X[0].mean(axis=0)
     oracle = large_margin._Structure(structure, known, full, 1).oracle(X, y[0], "y")
-    problem = large_margin._Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
+    problem = Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
     metrics = [
         problem.project(s * rng.normal(size=len(problem.identity))) for s in [0, 0.1, 0.3, 1, 3]
     ]
@@ -149,7 +150,7 @@ def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
 def test_bound_from_a_cut(full, linear, quadratic):
     """max(0, o + ⟨G, B⟩) + Ω(B) is nowhere below the bound, and attains it where told to."""
     rng = np.random.default_rng(6)
-    problem = large_margin._Problem([], np.ones(1), linear, quadratic, full, 3)
+    problem = Problem([], np.ones(1), linear, quadratic, full, 3)
     for _ in range(10):
         G = rng.normal(size=(3, 3))
         gradient = (G + G.T).ravel() if full else G.diagonal()
@@ -495,7 +496,7 @@ def test_failure_of_the_linear_program_is_told(monkeypatch):
     class Failed:
         status, message = 4, "numerical trouble"
 
-    monkeypatch.setattr(large_margin, "linprog", lambda *args, **kwargs: Failed)
+    monkeypatch.setattr(_hinge_minimization, "linprog", lambda *args, **kwargs: Failed)
     with pytest.raises(RuntimeError, match="numerical trouble"):
         LargeMarginMetric(regularizer="l1").fit(*tiny())
 
