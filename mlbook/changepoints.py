@@ -50,7 +50,12 @@ from mlbook._segment_search import (
     labels_from_previous,
     labels_from_values,
 )
-from mlbook._validation import check_integer, check_number, metric_factor
+from mlbook._validation import (
+    check_integer,
+    check_integer_labels,
+    check_number,
+    metric_factor,
+)
 
 __all__ = [
     "SegmentConstraints",
@@ -179,7 +184,7 @@ def constraints_from_labels(labels: ArrayLike) -> SegmentConstraints:
     >>> print(segment(X, penalty=1.0, constraints=known))
     [0 0 0 1 1 1]
     """
-    array = _check_labels(labels, "labels", least=-1)
+    array = check_integer_labels(labels, "labels", least=-1)
     known = np.flatnonzero(array >= 0)
     values = array[known]
     runs = 1 + np.count_nonzero(values[1:] != values[:-1])
@@ -552,7 +557,7 @@ def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
     ValueError
         If the labels are not non-negative integers, each filling one run.
     """
-    array = _check_labels(labels, name, least=0)
+    array = check_integer_labels(labels, name, least=0)
     starts = np.append(0, np.flatnonzero(array[1:] != array[:-1]) + 1)
     k = len(np.unique(array))
     if len(starts) != k:
@@ -623,15 +628,3 @@ def _check_series(X: ArrayLike, M: ArrayLike | None) -> Floats:
     if weights.min() < 0:
         raise ValueError(f"M must have no negative weight; got {weights.min():.3g}")
     return points[:, weights > 0] * np.sqrt(weights[weights > 0])
-
-
-def _check_labels(labels: ArrayLike, name: str, least: int) -> Integers:
-    array = np.asarray(labels)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "biu":
-        raise ValueError(
-            f"{name} must be a one-dimensional array of integers, not empty; "
-            f"got shape {array.shape}, dtype {array.dtype}"
-        )
-    if array.min() < least:
-        raise ValueError(f"{name} must be at least {least}; got {array.min()}")
-    return array.astype(np.int64)

@@ -60,7 +60,9 @@ from mlbook._hinge_minimization import (
 )
 from mlbook._optional import need
 from mlbook._validation import (
+    check_choice,
     check_integer,
+    check_integer_labels,
     check_list,
     check_n_clusters,
     check_number,
@@ -133,8 +135,8 @@ def structured_hinge(
     >>> round(structured_hinge(X, [0, 0, 1, 1], [0.0], n_clusters="known"), 9)
     1.333333333
     """
-    _check_choice(structure, "structure", ("sequence", "spectral"))
-    _check_choice(n_clusters, "n_clusters", ("known", "learned"))
+    check_choice(structure, "structure", ("sequence", "spectral"))
+    check_choice(n_clusters, "n_clusters", ("known", "learned"))
     points: Any = check_array(X, dtype=np.float64, input_name="X")
     full = np.ndim(M) != 1
     if full:
@@ -147,7 +149,7 @@ def structured_hinge(
                 f"M must be a matrix or have {points.shape[1]} non-negative weights; got {weights}"
             )
         metric = Metric(weights, np.sqrt(weights))
-    truth = _check_labels(labels, len(points), "labels")
+    truth = check_integer_labels(labels, "labels", least=0, n=len(points))
     min_length = _check_min_length(min_length, [truth])
     problem = _Structure(structure, n_clusters == "known", full, min_length)
     cut = problem.oracle(points - points.mean(axis=0), truth, "labels")(metric)
@@ -418,15 +420,15 @@ class LargeMarginMetric(BaseEstimator):
         return SpectralKMeans(k, random_state=self.random_state).fit_predict(points)
 
     def _check_parameters(self) -> None:
-        _check_choice(self.structure, "structure", ("sequence", "spectral"))
-        _check_choice(self.n_clusters, "n_clusters", ("known", "learned"))
-        _check_choice(self.metric, "metric", ("diagonal", "full"))
+        check_choice(self.structure, "structure", ("sequence", "spectral"))
+        check_choice(self.n_clusters, "n_clusters", ("known", "learned"))
+        check_choice(self.metric, "metric", ("diagonal", "full"))
         full = self.metric == "full"
-        _check_choice(self.regularizer, "regularizer", ("l2", "trace" if full else "l1"))
-        _check_choice(self.solver, "solver", ("auto", "cutting-planes", "subgradient"))
+        check_choice(self.regularizer, "regularizer", ("l2", "trace" if full else "l1"))
+        check_choice(self.solver, "solver", ("auto", "cutting-planes", "subgradient"))
         if self.solver == "subgradient" and self.regularizer == "l1":
             raise ValueError("solver='subgradient' needs regularizer='l2' or 'trace'; got 'l1'")
-        _check_choice(self.init, "init", ("labelled", "pca"))
+        check_choice(self.init, "init", ("labelled", "pca"))
         if self.alpha is not None:
             check_number(self.alpha, "alpha", above=0)
         check_number(self.tol, "tol", above=0)
@@ -682,23 +684,6 @@ def _mean_loss(predicted: list[Integers], labels: list[Integers]) -> float:
 # Input
 
 
-def _check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
-
-
-def _check_labels(labels: ArrayLike, n: int, name: str, least: int = 0) -> Integers:
-    array = np.asarray(labels)
-    if array.shape != (n,) or array.dtype.kind not in "biu":
-        raise ValueError(
-            f"{name} must hold one integer for each of {n} points; got shape {array.shape}, dtype "
-            f"{array.dtype}"
-        )
-    if array.min() < least:
-        raise ValueError(f"{name} must be at least {least}; got {array.min()}")
-    return array.astype(np.int64)
-
-
 def _check_training(
     X: Sequence[ArrayLike], y: Sequence[ArrayLike]
 ) -> tuple[list[Floats], list[Integers]]:
@@ -715,7 +700,7 @@ def _check_training(
     if len(sizes) > 1:
         raise ValueError(f"X must have the same features throughout; got {sorted(sizes)} of them")
     labels = [
-        _check_labels(truth, len(x), f"y[{i}]", least=-1)
+        check_integer_labels(truth, f"y[{i}]", least=-1, n=len(x))
         for i, (x, truth) in enumerate(zip(series, y, strict=True))
     ]
     if all(np.all(truth < 0) for truth in labels):
@@ -735,7 +720,7 @@ def _check_min_length(min_length: Any, labels: list[Integers]) -> int:
     ]
     shortest, where = min(complete, default=(1, 0))
     if isinstance(min_length, str):
-        _check_choice(min_length, "min_length", ("auto",))
+        check_choice(min_length, "min_length", ("auto",))
         return max(1, shortest // 2)
     length = check_integer(min_length, "min_length", least=1)
     if complete and shortest < length:

@@ -41,7 +41,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mlbook._bag_choices import Choices, row_norms
 from mlbook._least_squares import digest
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import check_choice, check_integer, check_number
 from mlbook.bags import Bags, candidate_labels, check_offsets
 from mlbook.mlca import MLCA
 
@@ -221,8 +221,7 @@ def weak_kmeans(
     [0, 1, 0, 1, 1]
     """
     rows, sizes, labels = _check_bags(U, offsets, Y)
-    if init not in INITS:
-        raise ValueError(f"init must be one of {INITS}; got {init!r}")
+    check_choice(init, "init", INITS)
     n_init = check_integer(n_init, "n_init", least=1)
     max_iter = check_integer(max_iter, "max_iter", least=1)
     costs = None
