@@ -54,6 +54,13 @@ def objective_pieces(X, y, **options):
     return weights, [all_cuts(x, t, **options) for x, t in zip(X, y, strict=True)], units
 
 
+def as_constraints(cuts):
+    """A, o with A (b, h) + o ≤ 0: no cut of a sequence is above its hinge."""
+    hinges = -np.eye(len(cuts))
+    rows = [np.hstack([G, np.tile(hinges[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
+    return np.vstack(rows), np.concatenate([offsets for offsets, _ in cuts])
+
+
 def steps(n, d, seed=0, n_series=4, levels=(0.0, 3.0, 1.0, -2.0)):
     """Series whose first feature has the changes that count; the others change elsewhere."""
     rng = np.random.default_rng(seed)
@@ -178,12 +185,8 @@ def test_bound_from_a_cut(full, linear, quadratic):
 def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
     X, y = tiny(d=3)
     weights, cuts, units = objective_pieces(X, y, known=known, full=False)
-    A = np.vstack(
-        [np.hstack([G, np.tile(-np.eye(2)[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
-    )
-    expected = linprog(
-        np.r_[alpha * units, weights], A_ub=A, b_ub=-np.concatenate([o for o, _ in cuts])
-    )
+    A, o = as_constraints(cuts)
+    expected = linprog(np.r_[alpha * units, weights], A_ub=A, b_ub=-o)
     model = LargeMarginMetric(
         n_clusters="known" if known else "learned",
         regularizer="l1",
@@ -203,10 +206,7 @@ def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
 def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
     X, y = tiny(d=3)
     weights, cuts, units = objective_pieces(X, y, known=known, full=False)
-    A = np.vstack(
-        [np.hstack([G, np.tile(-np.eye(2)[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
-    )
-    o = np.concatenate([o for o, _ in cuts])
+    A, o = as_constraints(cuts)
     A[:, :3] /= units  # in terms of b · units
     expected = minimize(
         lambda v: alpha / 2 * v[:3] @ v[:3] + weights @ v[3:],
