@@ -50,7 +50,6 @@ Labels = NDArray[np.integer]
 # --- the list ----------------------------------------------------------------------------------
 
 ERROR, GAP, UNCLEAR, NUMBER = KINDS = ("error", "gap in proof", "unclear", "number")
-PAPERS = ("Law 2016", "Komodakis 2011", "Law 2017", "Lajugie 2014")
 
 
 class Finding(NamedTuple):
