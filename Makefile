@@ -57,8 +57,8 @@ lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 	$(BIN)/python tools/licences.py
 
 clean:  ## Remove everything that was built, installed or cached
-	rm -rf _build build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
-	rm -rf .mypy_cache .hypothesis *.egg-info tests/browser/node_modules
+	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
+	rm -rf .mypy_cache .hypothesis build dist *.egg-info tests/browser/node_modules
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mlbook._least_squares import SOLVERS, Digest, Solution, digest, merge, solve
+from mlbook._validation import check_choice
 
 FLOATS = (np.float64, np.float32)
 
@@ -214,8 +215,7 @@ class ClassRegression(BaseEstimator, ABC):
         return tags
 
     def _collect(self, X: Any, y: Any, classes: Any, reset: bool) -> ClassDigest:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}.")
+        check_choice(self.solver, "solver", SOLVERS)
         options = {
             "classes": classes,
             "intercept": bool(self.fit_intercept),

@@ -1,6 +1,6 @@
 """Compiled search for the best penalized segmentation; needs numba, which is optional.
 
-The same recursion and pruning as the NumPy search of `mlbook.changepoints`, for its most frequent
+The same recursion and pruning as `mlbook._segment_search.best_previous`, for its most frequent
 case, one pair of positions at a time. Sums are accumulated from differences of cumulative sums.
 """
 

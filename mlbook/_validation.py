@@ -1,6 +1,7 @@
 """The few input checks that scikit-learn does not have."""
 
 import math
+from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
@@ -45,6 +46,46 @@ def check_number(
         bounds += [f", greater than {above:g}"] if above > -math.inf else []
         raise ValueError(f"{name} must be a finite number{''.join(bounds)}; got {value!r}")
     return float(value)
+
+
+def check_choice(value: Any, name: str, choices: Collection[str]) -> None:
+    """Refuse a value that is not among the choices.
+
+    Examples
+    --------
+    >>> check_choice("ward", "init", ("random", "pca"))
+    Traceback (most recent call last):
+    ...
+    ValueError: init must be one of ('random', 'pca'); got 'ward'
+    """
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {tuple(choices)}; got {value!r}")
+
+
+def check_integer_labels(
+    labels: ArrayLike, name: str, *, least: int, n: int | None = None
+) -> NDArray[np.int64]:
+    """Return labels as int64, refusing any below `least` and, if `n` is given, another number.
+
+    Examples
+    --------
+    >>> check_integer_labels([0, 1, -1], "y", least=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: y must be at least 0; got -1
+    """
+    array = np.asarray(labels)
+    right = array.ndim == 1 and array.size > 0 if n is None else array.shape == (n,)
+    if not right or array.dtype.kind not in "biu":
+        wanted = (
+            "be a one-dimensional array of integers, not empty"
+            if n is None
+            else f"hold one integer for each of {n} points"
+        )
+        raise ValueError(f"{name} must {wanted}; got shape {array.shape}, dtype {array.dtype}")
+    if array.min() < least:
+        raise ValueError(f"{name} must be at least {least}; got {array.min()}")
+    return array.astype(np.int64)
 
 
 def check_list(value: Any, name: str, what: str) -> None:

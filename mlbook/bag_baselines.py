@@ -29,7 +29,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import check_array, check_random_state
 
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import check_choice, check_integer, check_number
 from mlbook.bags import Bags, candidate_labels
 
 __all__ = [
@@ -636,8 +636,7 @@ def bag_dissimilarities(A: Any, B: Any, kind: str = "meanmin") -> Floats:
     >>> [bag_dissimilarities(A, B, kind).tolist() for kind in DISSIMILARITIES]
     [[[1.0, 0.0]], [[9.0, 16.0]], [[5.0, 8.0]]]
     """
-    if kind not in DISSIMILARITIES:
-        raise ValueError(f"kind must be one of {tuple(DISSIMILARITIES)}; got {kind!r}")
+    check_choice(kind, "kind", DISSIMILARITIES)
     A, B = _full_bags(A, "A"), _full_bags(B, "B")
     result = np.empty((len(A), len(B)))
     step = max(1, BLOCK_ENTRIES // (int(A.sizes.max()) * B.instances.shape[0]))

@@ -33,14 +33,29 @@ with a unit vector v. No pruning is done for a general A.
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import median_abs_deviation
 from sklearn.utils import check_array
 
-from mlbook._validation import check_integer, check_number, metric_factor
+from mlbook._segment_search import (
+    DataScores,
+    MatrixScores,
+    Rules,
+    Scores,
+    best_previous,
+    best_values,
+    labels_from_previous,
+    labels_from_values,
+)
+from mlbook._validation import (
+    check_integer,
+    check_integer_labels,
+    check_number,
+    metric_factor,
+)
 
 __all__ = [
     "SegmentConstraints",
@@ -58,8 +73,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_ENDS = 64  # ends worked on at a time
-_STARTS = 1024  # starts worked on at a time: a block of both stays in cache
 _COMPILED_FROM = 1024  # points from which loading numba pays
 
 
@@ -171,7 +184,7 @@ def constraints_from_labels(labels: ArrayLike) -> SegmentConstraints:
     >>> print(segment(X, penalty=1.0, constraints=known))
     [0 0 0 1 1 1]
     """
-    array = _check_labels(labels, "labels", least=-1)
+    array = check_integer_labels(labels, "labels", least=-1)
     known = np.flatnonzero(array >= 0)
     values = array[known]
     runs = 1 + np.count_nonzero(values[1:] != values[:-1])
@@ -256,17 +269,17 @@ def segment(
             "give exactly one of n_segments and penalty; "
             f"got n_segments={n_segments!r}, penalty={penalty!r}"
         )
-    scores = _DataScores(points)
+    scores = DataScores(points)
     if penalty is None:
         return _search(scores, n_segments, 0.0, min_length, constraints)
     penalty = check_number(penalty, "penalty", least=0)
     if constraints is None and n >= _COMPILED_FROM:
         try:
-            from mlbook._segment_numba import best_previous
+            from mlbook._segment_numba import best_previous as compiled
         except ImportError:
             pass
         else:
-            return _backtrack(best_previous(scores.sums, penalty, min_length))
+            return labels_from_previous(compiled(scores.sums, penalty, min_length))
     return _search(scores, None, penalty, min_length, constraints)
 
 
@@ -324,7 +337,7 @@ def loss_augmented_segment(
         )
     min_length = check_integer(min_length, "min_length", least=1, most=len(points))
     penalty = check_number(penalty, "penalty", least=0)
-    scores = _DataScores(points, np.append(starts, len(points)), weight=2.0)
+    scores = DataScores(points, np.append(starts, len(points)), weight=2.0)
     return _search(scores, n_segments, penalty - 1.0, min_length, None)
 
 
@@ -374,7 +387,7 @@ def segment_matrix(
     if asymmetry > np.sqrt(np.finfo(np.float64).eps) * np.abs(matrix).max():
         raise ValueError(f"A must be symmetric; A and its transpose differ by {asymmetry:.3g}")
     min_length = check_integer(min_length, "min_length", least=1, most=n)
-    return _search(_MatrixScores(matrix), n_segments, 0.0, min_length, constraints)
+    return _search(MatrixScores(matrix), n_segments, 0.0, min_length, constraints)
 
 
 class SegmentationPath:
@@ -395,7 +408,7 @@ class SegmentationPath:
     [0 0 1 1]
     """
 
-    def __init__(self, scores: "_DataScores", rules: "_Rules", values: Floats) -> None:
+    def __init__(self, scores: DataScores, rules: Rules, values: Floats) -> None:
         self._scores, self._rules, self._values = scores, rules, values
         self.distortion: Floats = np.maximum(scores.scatter - values[1:, -1], 0)
 
@@ -404,7 +417,7 @@ class SegmentationPath:
         k = check_integer(n_segments, "n_segments", least=1, most=len(self.distortion))
         if not np.isfinite(self.distortion[k - 1]):
             raise ValueError(f"n_segments: no segmentation has {k} segments and keeps to the rules")
-        return _backtrack_known(self._scores, self._rules, self._values, k)
+        return labels_from_values(self._scores, self._rules, self._values, k)
 
 
 def segmentation_path(
@@ -453,9 +466,9 @@ def segmentation_path(
     points = _check_series(X, M)
     k = check_integer(max_segments, "max_segments", least=1, most=len(points))
     min_length = check_integer(min_length, "min_length", least=1, most=len(points))
-    scores = _DataScores(points)
+    scores = DataScores(points)
     rules = _rules(len(points), min_length, constraints)
-    return SegmentationPath(scores, rules, _values_known(scores, rules, k))
+    return SegmentationPath(scores, rules, best_values(scores, rules, k))
 
 
 def hermite_features(
@@ -544,7 +557,7 @@ def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
     ValueError
         If the labels are not non-negative integers, each filling one run.
     """
-    array = _check_labels(labels, name, least=0)
+    array = check_integer_labels(labels, name, least=0)
     starts = np.append(0, np.flatnonzero(array[1:] != array[:-1]) + 1)
     k = len(np.unique(array))
     if len(starts) != k:
@@ -555,138 +568,19 @@ def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
     return starts
 
 
-# Scores of segments
-
-
-class _Scores(Protocol):
-    """f(s, u) for many starts and ends, and how much a cut can lower its sum."""
-
-    n: int
-    split_loss: float
-
-    def __call__(self, starts: Integers, ends: Integers) -> Floats:
-        """Return f as an array (ends, starts); entries with start ≥ end mean nothing.
-
-        Both arrays increase.
-        """
-
-
-class _DataScores:
-    """Scores for A = XXᵀ − weight · N, with N the matrix of a segmentation."""
-
-    def __init__(self, X: Floats, truth: Integers | None = None, weight: float = 0.0) -> None:
-        self.n = len(X)
-        centred = X - X.mean(axis=0)
-        self.sums = np.zeros((self.n + 1, X.shape[1]))
-        np.cumsum(centred, axis=0, out=self.sums[1:])
-        self.scatter = float(np.sum(centred**2))
-        self.overlap = None if truth is None else _Overlap(truth)
-        self.split_loss = self.weight = weight
-
-    def __call__(self, starts: Integers, ends: Integers) -> Floats:
-        d = self.sums.shape[1]
-        origin = self.sums[ends[0]]
-        right = np.empty((len(starts), d + 2))
-        left = np.empty((len(ends), d + 2))
-        for side, positions in ((right, starts), (left, ends)):
-            np.subtract(self.sums[positions], origin, out=side[:, :d])
-        right[:, d], left[:, d + 1] = 1.0, 1.0
-        right[:, d + 1] = np.einsum("ij,ij->i", right[:, :d], right[:, :d])
-        left[:, d] = np.einsum("ij,ij->i", left[:, :d], left[:, :d])
-        left[:, :d] *= -2
-        f = left @ right.T
-        lengths = _lengths(starts, ends)
-        f /= lengths
-        if self.overlap is not None:
-            f -= self.weight * self.overlap(starts, ends, lengths)
-        return f
-
-
-class _Overlap:
-    """Tr(NM) of one segment of M with the segmentation N: Σ_k overlap_k²/size_k / length.
-
-    All true segments but those of the first and the last point lie within: O(1).
-    """
-
-    def __init__(self, boundaries: Integers) -> None:
-        sizes = np.diff(boundaries)
-        begins, stops = np.repeat(boundaries[:-1], sizes), np.repeat(boundaries[1:], sizes)
-        self.size = np.repeat(sizes, sizes).astype(np.float64)
-        points = np.arange(len(begins))
-        self.begins = begins  # of the true segment of each point
-        self.head = np.append((stops - points) ** 2 / self.size - stops, 0.0)
-        self.tail = (points + 1 - begins) ** 2 / self.size + begins
-
-    def __call__(self, starts: Integers, ends: Integers, lengths: Floats) -> Floats:
-        last = ends - 1
-        across = (self.head[starts] + self.tail[last][:, None]) / lengths
-        within = lengths / self.size[last][:, None]
-        return np.where(self.begins[last][:, None] <= starts, within, across)
-
-
-class _MatrixScores:
-    """Scores for any symmetric A, from its summed-area table."""
-
-    split_loss = np.inf
-
-    def __init__(self, A: Floats) -> None:
-        self.n = len(A)
-        means = A.mean(axis=0)
-        self.table = np.zeros((self.n + 1, self.n + 1))
-        # Centring changes Tr(AM) by the same for all M, and keeps the sums small.
-        np.cumsum(A - means - means[:, None] + means.mean(), axis=0, out=self.table[1:, 1:])
-        np.cumsum(self.table, axis=1, out=self.table)
-        self.diagonal = self.table.diagonal()
-
-    def __call__(self, starts: Integers, ends: Integers) -> Floats:
-        f = -2 * self.table[np.ix_(ends, starts)]
-        f += self.diagonal[starts]
-        f += self.diagonal[ends][:, None]
-        f /= _lengths(starts, ends)
-        return f
-
-
-def _lengths(starts: Integers, ends: Integers) -> Floats:
-    """Lengths u − s, 1 where they would not be positive."""
-    lengths = np.subtract.outer(ends.astype(np.float64), starts)
-    near = lengths[:, np.searchsorted(starts, ends[0]) :]
-    np.maximum(near, 1, out=near)
-    return lengths
-
-
-# The search
-
-
-class _Rules(NamedTuple):
-    """The segments that are allowed."""
-
-    positions: Integers  # where boundaries may be; 0 and n among them
-    min_length: int
-    earliest_start: Integers | None
-
-    def gains(self, scores: _Scores, starts: Integers, ends: Integers) -> Floats:
-        """Return f(s, u), −∞ for segments that are not allowed."""
-        f = scores(starts, ends)
-        near = int(np.searchsorted(starts, ends[0] - self.min_length, side="right"))
-        f[:, near:][ends[:, None] - starts[near:] < self.min_length] = -np.inf
-        if self.earliest_start is not None:
-            f[starts < self.earliest_start[ends][:, None]] = -np.inf
-        return f
-
-
-def _rules(n: int, min_length: int, constraints: SegmentConstraints | None) -> _Rules:
+def _rules(n: int, min_length: int, constraints: SegmentConstraints | None) -> Rules:
     if constraints is None:
-        return _Rules(np.arange(n + 1), min_length, None)
+        return Rules(np.arange(n + 1), min_length, None)
     allowed, earliest = constraints
     if len(allowed) != n + 1 or len(earliest) != n + 1:
         raise ValueError(
             f"constraints must be for a sequence of {n} points; got {len(allowed) - 1}"
         )
-    return _Rules(np.flatnonzero(allowed), min_length, earliest if earliest.any() else None)
+    return Rules(np.flatnonzero(allowed), min_length, earliest if earliest.any() else None)
 
 
 def _search(
-    scores: _Scores,
+    scores: Scores,
     n_segments: int | None,
     penalty: float,
     min_length: int,
@@ -696,9 +590,9 @@ def _search(
     rules = _rules(scores.n, min_length, constraints)
     if n_segments is None:
         asked = "any number of segments"
-        previous = _previous_free(scores, rules, penalty)
+        previous = best_previous(scores, rules, penalty)
         if previous is not None:
-            return _backtrack(previous)
+            return labels_from_previous(previous)
     else:
         k = check_integer(n_segments, "n_segments", least=1, most=scores.n)
         if k * min_length > scores.n:
@@ -707,115 +601,12 @@ def _search(
                 f"segments of length min_length={min_length} or more; got {k}"
             )
         asked = f"{k} segments"
-        values = _values_known(scores, rules, k)
+        values = best_values(scores, rules, k)
         if values[k, -1] > -np.inf:
-            return _backtrack_known(scores, rules, values, k)
+            return labels_from_values(scores, rules, values, k)
     raise ValueError(
         f"constraints: no segmentation into {asked} of length {min_length} or more satisfies them"
     )
-
-
-def _previous_free(scores: _Scores, rules: _Rules, penalty: float) -> Integers | None:
-    """Start of the last segment of a best segmentation up to each position; None without one.
-
-    Segments that begin before the block of ends are compared at once; those that begin in it by
-    repeating the recursion, as often as the best segmentation has boundaries in the block.
-    """
-    value = np.full(scores.n + 1, -np.inf)
-    value[0] = 0.0
-    previous = np.zeros(scores.n + 1, dtype=np.int64)
-    candidates = np.zeros(1, dtype=np.int64)
-    for first in range(1, len(rules.positions), _ENDS):
-        ends = rules.positions[first : first + _ENDS]
-        rows = np.arange(len(ends))
-        starts = np.concatenate([candidates, ends])
-        gains = rules.gains(scores, starts, ends)
-        gains -= penalty
-        before, within = np.split(gains, [len(candidates)], axis=1)
-        totals = before + value[candidates]
-        choice = totals.argmax(axis=1)
-        best = totals[rows, choice]
-        while True:
-            totals = within + best
-            inner = totals.argmax(axis=1)
-            longer = totals[rows, inner]
-            better = longer > best
-            if not better.any():
-                break
-            best[better] = longer[better]
-            choice[better] = inner[better] + len(candidates)
-        value[ends] = best
-        previous[ends] = starts[choice]
-        candidates = _prune(scores, rules, value, starts[value[starts] > -np.inf], int(ends[-1]))
-        if not len(candidates):
-            return None
-    return previous if value[-1] > -np.inf else None
-
-
-def _prune(scores: _Scores, rules: _Rules, value: Floats, starts: Integers, end: int) -> Integers:
-    """Drop the starts that cannot be better than a later one for any end after `end`."""
-    if rules.earliest_start is not None:
-        starts = starts[starts >= rules.earliest_start[end]]
-    n_old = int(np.searchsorted(starts, end + 1 - rules.min_length, side="right"))
-    if n_old < 2 or scores.split_loss == np.inf:
-        return starts
-    t, others = starts[n_old - 1], starts[: n_old - 1]
-    uncut = value[others] + scores(others, t[None])[0]
-    return np.concatenate([others[uncut + scores.split_loss > value[t]], starts[n_old - 1 :]])
-
-
-def _values_known(scores: _Scores, rules: _Rules, n_segments: int) -> Floats:
-    """V[k, i]: best value of k segments up to the i-th allowed position; −∞ where there is none.
-
-    Which start is best is not kept: `_backtrack_known` finds it again for the few that matter.
-    """
-    positions = rules.positions
-    values = np.full((n_segments + 1, len(positions)), -np.inf)
-    values[0, 0] = 0.0
-    buffer = np.empty((_ENDS, _STARTS))
-    for first in range(1, len(positions), _ENDS):
-        stop = min(first + _ENDS, len(positions))
-        ends = positions[first:stop]
-        gains = rules.gains(scores, positions[:stop], ends)
-        block = values[:, first:stop]
-        for low in range(0, first, _STARTS):
-            high = min(low + _STARTS, first)
-            totals = buffer[: len(ends), : high - low]
-            for k in range(n_segments):
-                np.add(gains[:, low:high], values[k, low:high], out=totals)
-                np.maximum(block[k + 1], totals.max(axis=1), out=block[k + 1])
-        within = np.ascontiguousarray(gains[:, first:])
-        for k in range(n_segments):
-            np.maximum(block[k + 1], (within + block[k]).max(axis=1), out=block[k + 1])
-    return values
-
-
-def _backtrack_known(scores: _Scores, rules: _Rules, values: Floats, n_segments: int) -> Integers:
-    """Labels of the best segmentation into `n_segments` segments."""
-    last = len(rules.positions) - 1
-    cuts = []
-    for k in range(n_segments, 0, -1):
-        starts = rules.positions[:last]
-        gains = rules.gains(scores, starts, rules.positions[last : last + 1])[0]
-        last = int(np.argmax(gains + values[k - 1, :last]))
-        cuts.append(int(starts[last]))
-    return _labels(scores.n, cuts)
-
-
-def _backtrack(previous: Integers) -> Integers:
-    """Labels of the segmentation whose last segment ends at the last position."""
-    n = len(previous) - 1
-    cuts = [int(previous[n])]
-    while cuts[-1] > 0:
-        cuts.append(int(previous[cuts[-1]]))
-    return _labels(n, cuts)
-
-
-def _labels(n: int, starts: list[int]) -> Integers:
-    """Labels of the segmentation whose segments begin at `starts` (0 among them)."""
-    begins = np.zeros(n, dtype=np.int64)
-    begins[starts] = 1
-    return np.cumsum(begins) - 1
 
 
 # Input
@@ -837,15 +628,3 @@ def _check_series(X: ArrayLike, M: ArrayLike | None) -> Floats:
     if weights.min() < 0:
         raise ValueError(f"M must have no negative weight; got {weights.min():.3g}")
     return points[:, weights > 0] * np.sqrt(weights[weights > 0])
-
-
-def _check_labels(labels: ArrayLike, name: str, least: int) -> Integers:
-    array = np.asarray(labels)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "biu":
-        raise ValueError(
-            f"{name} must be a one-dimensional array of integers, not empty; "
-            f"got shape {array.shape}, dtype {array.dtype}"
-        )
-    if array.min() < least:
-        raise ValueError(f"{name} must be at least {least}; got {array.min()}")
-    return array.astype(np.int64)

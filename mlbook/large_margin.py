@@ -38,21 +38,31 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh, qr, svd
-from scipy.optimize import linprog
+from scipy.linalg import eigh, qr, svd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._hinge_minimization import (
+    Cut,
+    Metric,
+    Oracle,
+    Problem,
+    Solution,
+    cutting_planes,
+    subgradient,
+)
 from mlbook._optional import need
 from mlbook._validation import (
+    check_choice,
     check_integer,
+    check_integer_labels,
     check_list,
     check_n_clusters,
     check_number,
@@ -125,21 +135,21 @@ def structured_hinge(
     >>> round(structured_hinge(X, [0, 0, 1, 1], [0.0], n_clusters="known"), 9)
     1.333333333
     """
-    _check_choice(structure, "structure", ("sequence", "spectral"))
-    _check_choice(n_clusters, "n_clusters", ("known", "learned"))
+    check_choice(structure, "structure", ("sequence", "spectral"))
+    check_choice(n_clusters, "n_clusters", ("known", "learned"))
     points: Any = check_array(X, dtype=np.float64, input_name="X")
     full = np.ndim(M) != 1
     if full:
         L = metric_factor(M, points.shape[1])
-        metric = _Metric((L @ L.T).ravel(), L)
+        metric = Metric((L @ L.T).ravel(), L)
     else:
         weights: Any = check_array(M, dtype=np.float64, ensure_2d=False, input_name="M")
         if weights.shape != points.shape[1:] or weights.min() < 0:
             raise ValueError(
                 f"M must be a matrix or have {points.shape[1]} non-negative weights; got {weights}"
             )
-        metric = _Metric(weights, np.sqrt(weights))
-    truth = _check_labels(labels, len(points), "labels")
+        metric = Metric(weights, np.sqrt(weights))
+    truth = check_integer_labels(labels, "labels", least=0, n=len(points))
     min_length = _check_min_length(min_length, [truth])
     problem = _Structure(structure, n_clusters == "known", full, min_length)
     cut = problem.oracle(points - points.mean(axis=0), truth, "labels")(metric)
@@ -410,15 +420,15 @@ class LargeMarginMetric(BaseEstimator):
         return SpectralKMeans(k, random_state=self.random_state).fit_predict(points)
 
     def _check_parameters(self) -> None:
-        _check_choice(self.structure, "structure", ("sequence", "spectral"))
-        _check_choice(self.n_clusters, "n_clusters", ("known", "learned"))
-        _check_choice(self.metric, "metric", ("diagonal", "full"))
+        check_choice(self.structure, "structure", ("sequence", "spectral"))
+        check_choice(self.n_clusters, "n_clusters", ("known", "learned"))
+        check_choice(self.metric, "metric", ("diagonal", "full"))
         full = self.metric == "full"
-        _check_choice(self.regularizer, "regularizer", ("l2", "trace" if full else "l1"))
-        _check_choice(self.solver, "solver", ("auto", "cutting-planes", "subgradient"))
+        check_choice(self.regularizer, "regularizer", ("l2", "trace" if full else "l1"))
+        check_choice(self.solver, "solver", ("auto", "cutting-planes", "subgradient"))
         if self.solver == "subgradient" and self.regularizer == "l1":
             raise ValueError("solver='subgradient' needs regularizer='l2' or 'trace'; got 'l1'")
-        _check_choice(self.init, "init", ("labelled", "pca"))
+        check_choice(self.init, "init", ("labelled", "pca"))
         if self.alpha is not None:
             check_number(self.alpha, "alpha", above=0)
         check_number(self.tol, "tol", above=0)
@@ -451,12 +461,11 @@ class LargeMarginMetric(BaseEstimator):
         linear = self.regularizer != "l2"
         alpha = self.alpha if self.alpha is not None else (1e-2 if linear else 1e-3)
         quadratic = _SMOOTHING * alpha * full if linear else alpha
-        problem = _Problem(oracles, weights, alpha * linear, quadratic, full, self.n_features_in_)
+        problem = Problem(oracles, weights, alpha * linear, quadratic, full, self.n_features_in_)
 
-        subgradient = self.solver == "subgradient" or (
-            self.solver == "auto" and full and self.n_features_in_ > _CUTTING_PLANES_TO
-        )
-        solve = _subgradient if subgradient else _cutting_planes
+        large = full and self.n_features_in_ > _CUTTING_PLANES_TO
+        cheap = self.solver == "subgradient" or (self.solver == "auto" and large)
+        solve = subgradient if cheap else cutting_planes
         with _progress(self.verbose, self.max_iter) as show:
             for n_iter, solution in enumerate(solve(problem), start=1):
                 show(solution)
@@ -525,27 +534,6 @@ class LargeMarginMetric(BaseEstimator):
 # Loss-augmented inference
 
 
-class _Metric(NamedTuple):
-    """A metric: b or the entries of B, and √b or L with B = LLᵀ."""
-
-    entries: Floats
-    factor: Floats
-
-
-class _Cut(NamedTuple):
-    """h(B) ≥ offset + ⟨gradient, B⟩ for all B."""
-
-    offset: float
-    gradient: Floats
-
-
-class _Oracle(Protocol):
-    """Loss-augmented inference for one sequence: the cut that is tight at a metric."""
-
-    def __call__(self, metric: _Metric) -> _Cut:
-        """Return the cut."""
-
-
 class _Structure(NamedTuple):
     """Which partitions there are."""
 
@@ -554,7 +542,7 @@ class _Structure(NamedTuple):
     full: bool
     min_length: int
 
-    def oracle(self, X: Floats, labels: Integers, name: str) -> _Oracle:
+    def oracle(self, X: Floats, labels: Integers, name: str) -> Oracle:
         """Return the oracle of a labelled sequence; X is centred."""
         kind = _SequenceOracle if self.kind == "sequence" else _SpectralOracle
         return kind(X, labels, self, name)
@@ -570,7 +558,7 @@ class _SequenceOracle:
         self.n_segments = len(starts)
         self.between = self._between(starts)
 
-    def __call__(self, metric: _Metric) -> _Cut:
+    def __call__(self, metric: Metric) -> Cut:
         k = self.n_segments if self.structure.known else None
         full, shortest = self.structure.full, self.structure.min_length
         X, weights = (self.X @ metric.factor, None) if full else (self.X, metric.entries)
@@ -579,7 +567,7 @@ class _SequenceOracle:
         if not self.structure.known:
             offset -= int(worst[-1]) + 1 - self.n_segments
         gradient = self._between(segment_starts(worst)) - self.between
-        return _Cut(offset, gradient)
+        return Cut(offset, gradient)
 
     def _between(self, starts: Integers) -> Floats:
         """XᵀMX, or its diagonal."""
@@ -611,7 +599,7 @@ class _SpectralOracle:
         self.n_zeros = len(X) - 1 - len(coordinates)  # directions in which A is zero
         self.truth = self._between(self.J @ (self.J.T @ self.X), self.X)
 
-    def __call__(self, metric: _Metric) -> _Cut:
+    def __call__(self, metric: Metric) -> Cut:
         mapped = self.X @ metric.factor if self.structure.full else self.X * metric.factor
         values, vectors = eigh(mapped @ mapped.T - 2 * self.J @ self.J.T)
         if self.structure.known:
@@ -624,7 +612,7 @@ class _SpectralOracle:
         # Tr M cancels with the penalty, or is known: 2k − 2 Tr(NM) in both cases
         offset = 2 * self.n_clusters - 2 * overlap
         projected = W.T @ self.X
-        return _Cut(offset, self._between(projected, projected) - self.truth)
+        return Cut(offset, self._between(projected, projected) - self.truth)
 
     def _between(self, left: Floats, right: Floats) -> Floats:
         """LᵀR, or its diagonal."""
@@ -633,231 +621,8 @@ class _SpectralOracle:
         return np.einsum("ij,ij->j", left, right)
 
 
-# Minimization
-
-
-class _Solution(NamedTuple):
-    metric: _Metric
-    objective: float
-    lower_bound: float
-
-    @property
-    def gap(self) -> float:
-        """Relative duality gap."""
-        excess = max(0.0, self.objective - self.lower_bound)
-        return excess / self.objective if excess else 0.0
-
-
-class _Problem(NamedTuple):
-    """min_B Σ w_i h_i(B) + linear · Tr B + quadratic/2 · ‖B‖²."""
-
-    oracles: list[_Oracle]
-    weights: Floats
-    linear: float
-    quadratic: float
-    full: bool
-    n_features: int
-
-    @property
-    def identity(self) -> Floats:
-        """I as `_Metric.entries`."""
-        return np.eye(self.n_features).ravel() if self.full else np.ones(self.n_features)
-
-    def project(self, entries: Floats) -> _Metric:
-        """Return the nearest metric."""
-        if not self.full:
-            positive = np.maximum(entries, 0)
-            return _Metric(positive, np.sqrt(positive))
-        values, vectors = eigh(entries.reshape(self.n_features, -1))
-        kept = values > 0
-        kept[-1] = True
-        factor = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0))
-        return _Metric((factor @ factor.T).ravel(), factor)
-
-    def cuts(self, metric: _Metric) -> list[_Cut]:
-        """Return the cuts that are tight at a metric, one per sequence."""
-        return [oracle(metric) for oracle in self.oracles]
-
-    def objective(self, metric: _Metric, cuts: list[_Cut]) -> float:
-        """J at the metric where the cuts are tight."""
-        hinges = [cut.offset + cut.gradient @ metric.entries for cut in cuts]
-        return float(self.weights @ np.maximum(hinges, 0) + self.regularization(metric))
-
-    def regularization(self, metric: _Metric) -> float:
-        """Ω at a metric."""
-        trace, square = metric.entries @ self.identity, metric.entries @ metric.entries
-        return float(self.linear * trace + self.quadratic / 2 * square)
-
-    def bound(self, offset: float, gradient: Floats) -> tuple[float, _Metric]:
-        """Minimum of offset + ⟨gradient, B⟩ + Ω(B) over metrics, and where it is attained.
-
-        Without a quadratic term it is attained at 0 or does not exist; then the largest share of
-        the cut for which it exists is taken.
-        """
-        descent = self.project(-gradient - self.linear * self.identity)
-        if self.quadratic:
-            minimizer = self.project(descent.entries / self.quadratic)
-            square = float(minimizer.entries @ minimizer.entries)
-            return offset - self.quadratic / 2 * square, minimizer
-        steepest = max(0.0, -float(gradient.min()))
-        share = min(1.0, self.linear / steepest) if steepest else 1.0
-        return share * offset, self.project(0 * gradient)
-
-
-class _Planes(NamedTuple):
-    """Cuts of all sequences: offsets (m,), gradients (m, size of B), owners (m,)."""
-
-    offsets: Floats
-    gradients: Floats
-    owners: Integers
-
-    def mean(self, dual: Floats) -> tuple[float, Floats]:
-        """Return the weighted mean of all cuts."""
-        return float(self.offsets @ dual), dual @ self.gradients
-
-    def add(self, cuts: list[_Cut]) -> Self:
-        """Append one cut per sequence."""
-        return self._replace(
-            offsets=np.append(self.offsets, [cut.offset for cut in cuts]),
-            gradients=np.vstack([self.gradients, [cut.gradient for cut in cuts]]),
-            owners=np.append(self.owners, np.arange(len(cuts))),
-        )
-
-
-def _cutting_planes(problem: _Problem) -> Iterator[_Solution]:
-    """n-slack cutting planes: minimize the maximum of all cuts found so far, and find new ones.
-
-    The true partition gives h_i(B) ≥ 0. Ends only when the caller stops it.
-    """
-    n = len(problem.oracles)
-    metric = problem.project(0 * problem.identity)
-    planes = _Planes(np.zeros(n), np.zeros((n, len(metric.entries))), np.arange(n))
-    dual = problem.weights
-    best = _Solution(metric, np.inf, 0.0)
-    while True:
-        cuts = problem.cuts(metric)
-        objective = problem.objective(metric, cuts)
-        if objective < best.objective:
-            best = best._replace(metric=metric, objective=objective)
-        yield best
-        planes = planes.add(cuts)
-        if problem.quadratic:
-            excess = max(best.objective - best.lower_bound, 1e-9 * best.objective)
-            dual = _quadratic_dual(problem, planes, np.append(dual, np.zeros(n)), excess)
-            bound, metric = problem.bound(*planes.mean(dual))
-        else:
-            dual, metric = _linear_dual(problem, planes)
-            bound, _ = problem.bound(*planes.mean(dual))
-        best = best._replace(lower_bound=max(best.lower_bound, bound))
-
-
-def _linear_dual(problem: _Problem, planes: _Planes) -> tuple[Floats, _Metric]:
-    """Weights of the cuts, and the metric, that solve the master problem without ‖B‖²: HiGHS."""
-    n, size = len(problem.weights), planes.gradients.shape[1]
-    membership = np.eye(n)[planes.owners]
-    result = linprog(
-        np.concatenate([np.full(size, problem.linear), problem.weights]),
-        A_ub=np.hstack([planes.gradients, -membership]),
-        b_ub=-planes.offsets,
-        method="highs",
-    )
-    if result.status != 0:
-        raise RuntimeError(f"the linear program of the cutting planes failed: {result.message}")
-    dual = np.maximum(-result.ineqlin.marginals, 0)
-    dual /= np.maximum(1, membership.T @ dual / problem.weights)[planes.owners]
-    return dual, problem.project(result.x[:size])
-
-
-def _quadratic_dual(problem: _Problem, planes: _Planes, start: Floats, excess: float) -> Floats:
-    """Weights a of the cuts that maximize the bound they give, with Σ a = w_i for sequence i.
-
-    Newton's method on the bound + μ Σ log a, for μ down to 1/50 of what the outer gap `excess`
-    needs. The bound is once differentiable and piecewise twice; O(m² size) per step.
-    """
-    offsets, gradients, owners = planes
-    m, n = len(offsets), len(problem.weights)
-    membership = np.eye(n)[owners]
-    share = problem.weights / membership.sum(axis=0)
-    a = 0.8 * start + 0.2 * share[owners]
-
-    def value(a: Floats, mu: float) -> float:
-        bound, _ = problem.bound(*planes.mean(a))
-        return -bound - mu * float(np.sum(np.log(a)))
-
-    for mu in excess / m * np.array([1.0, 0.2, 0.05, 0.02]):
-        for _ in range(40):
-            _, metric = problem.bound(*planes.mean(a))
-            slope = a * (-offsets - gradients @ metric.entries) - mu
-            root = a[:, None] * _projection_root(problem, a @ gradients, gradients)
-            H = root @ root.T / problem.quadratic
-            H[np.diag_indices(m)] += mu
-            factor = cho_factor(H, overwrite_a=True, check_finite=False)
-            scaled = a[:, None] * membership
-            solved = cho_solve(factor, np.column_stack([scaled, -slope]), check_finite=False)
-            multipliers = np.linalg.solve(scaled.T @ solved[:, :n], scaled.T @ solved[:, n])
-            step = solved[:, n] - solved[:, :n] @ multipliers
-            decrement = -float(slope @ step)
-            if decrement <= 0.1 * mu:
-                break
-            t = min(1.0, 0.95 / max(1e-300, float(-step.min())))
-            before = value(a, mu)
-            while value(a * (1 + t * step), mu) > before - 0.1 * t * decrement and t > 1e-6:
-                t /= 2
-            a = a * (1 + t * step)
-    a *= (problem.weights / (membership.T @ a))[owners]
-    return a
-
-
-def _projection_root(problem: _Problem, mean: Floats, gradients: Floats) -> Floats:
-    """R with RRᵀ = GJGᵀ: J is the derivative of the projection at −mean − linear · I."""
-    point = -mean - problem.linear * problem.identity
-    if not problem.full:
-        return gradients[:, point > 0]
-    d = problem.n_features
-    values, vectors = eigh(point.reshape(d, d))
-    positive = np.maximum(values, 0)
-    spread = np.abs(values)[:, None] + np.abs(values)
-    spread[spread == 0] = 1.0
-    J = (positive[:, None] + positive) / spread
-    rotated = vectors.T @ gradients.reshape(-1, d, d) @ vectors
-    return (rotated * np.sqrt(J)).reshape(len(gradients), -1)
-
-
-def _subgradient(problem: _Problem) -> Iterator[_Solution]:
-    """Projected subgradients with step 2/(r₂(t + 1)) and averages weighted by t.
-
-    The paper's method for high dimensions (Section 4.4). The cuts averaged with the same weights
-    give the bound; the objective at the averaged metric is computed every tenth round.
-    """
-    size = len(problem.identity)
-    metric = problem.project(np.zeros(size))
-    best = _Solution(metric, np.inf, 0.0)
-    offset, gradient, average = 0.0, np.zeros(size), np.zeros(size)
-    t = 0
-    while True:
-        t += 1
-        rate = 2 / (t + 1)
-        cuts = problem.cuts(metric)
-        objective = problem.objective(metric, cuts)
-        descent = problem.weights @ np.array([cut.gradient for cut in cuts])
-        offset += rate * (float(problem.weights @ [cut.offset for cut in cuts]) - offset)
-        gradient += rate * (descent - gradient)
-        average += rate * (metric.entries - average)
-        best = best._replace(lower_bound=max(best.lower_bound, problem.bound(offset, gradient)[0]))
-        if objective < best.objective:
-            best = best._replace(metric=metric, objective=objective)
-        if t % 10 == 0:
-            mean = problem.project(average)
-            objective = problem.objective(mean, problem.cuts(mean))
-            if objective < best.objective:
-                best = best._replace(metric=mean, objective=objective)
-        yield best
-        descent = descent + problem.linear * problem.identity + problem.quadratic * metric.entries
-        metric = problem.project(metric.entries - rate / problem.quadratic * descent)
-
-
 @contextmanager
-def _progress(verbose: bool, total: int) -> Iterator[Callable[[_Solution], None]]:
+def _progress(verbose: bool, total: int) -> Iterator[Callable[[Solution], None]]:
     """Yield a function that shows how far learning is."""
     if not verbose:
         yield lambda solution: None
@@ -865,7 +630,7 @@ def _progress(verbose: bool, total: int) -> Iterator[Callable[[_Solution], None]
     tqdm = need("tqdm.auto", project="tqdm", extra="reproduce").tqdm
     with tqdm(total=total, desc="large margin", unit="round") as bar:
 
-        def show(solution: _Solution) -> None:
+        def show(solution: Solution) -> None:
             bar.update()
             bar.set_postfix(objective=f"{solution.objective:.4g}", gap=f"{solution.gap:.2g}")
 
@@ -919,23 +684,6 @@ def _mean_loss(predicted: list[Integers], labels: list[Integers]) -> float:
 # Input
 
 
-def _check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
-
-
-def _check_labels(labels: ArrayLike, n: int, name: str, least: int = 0) -> Integers:
-    array = np.asarray(labels)
-    if array.shape != (n,) or array.dtype.kind not in "biu":
-        raise ValueError(
-            f"{name} must hold one integer for each of {n} points; got shape {array.shape}, dtype "
-            f"{array.dtype}"
-        )
-    if array.min() < least:
-        raise ValueError(f"{name} must be at least {least}; got {array.min()}")
-    return array.astype(np.int64)
-
-
 def _check_training(
     X: Sequence[ArrayLike], y: Sequence[ArrayLike]
 ) -> tuple[list[Floats], list[Integers]]:
@@ -952,7 +700,7 @@ def _check_training(
     if len(sizes) > 1:
         raise ValueError(f"X must have the same features throughout; got {sorted(sizes)} of them")
     labels = [
-        _check_labels(truth, len(x), f"y[{i}]", least=-1)
+        check_integer_labels(truth, f"y[{i}]", least=-1, n=len(x))
         for i, (x, truth) in enumerate(zip(series, y, strict=True))
     ]
     if all(np.all(truth < 0) for truth in labels):
@@ -972,7 +720,7 @@ def _check_min_length(min_length: Any, labels: list[Integers]) -> int:
     ]
     shortest, where = min(complete, default=(1, 0))
     if isinstance(min_length, str):
-        _check_choice(min_length, "min_length", ("auto",))
+        check_choice(min_length, "min_length", ("auto",))
         return max(1, shortest // 2)
     length = check_integer(min_length, "min_length", least=1)
     if complete and shortest < length:

@@ -31,7 +31,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh, svd
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -40,8 +39,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mlbook._bag_choices import Choices, row_norms
 from mlbook._least_squares import digest
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import check_choice, check_integer, check_number
 from mlbook.bags import Bags, candidate_labels, check_offsets
 from mlbook.mlca import MLCA
 
@@ -52,7 +52,6 @@ Labels = NDArray[np.intp]
 
 FLOATS = (np.float64, np.float32)
 INITS = ("weighted", "unambiguous", "random")
-BLOCK_ENTRIES = 2**18  # entries of U gathered at a time: 2 MB, which a cache holds
 SCORE_ENTRIES = 2**24  # scores computed at a time in `predict`
 
 
@@ -144,7 +143,7 @@ def assign_instances(
                 f"reject_costs must hold a number for each of {len(rows)} instances; got shape "
                 f"{costs.shape}{', NaN among them' if np.isnan(costs).any() else ''}"
             )
-    return _Choices(sizes, labels, costs).assign(rows, Z)
+    return Choices(sizes, labels, costs).assign(rows, Z)
 
 
 def weak_kmeans(
@@ -222,15 +221,14 @@ def weak_kmeans(
     [0, 1, 0, 1, 1]
     """
     rows, sizes, labels = _check_bags(U, offsets, Y)
-    if init not in INITS:
-        raise ValueError(f"init must be one of {INITS}; got {init!r}")
+    check_choice(init, "init", INITS)
     n_init = check_integer(n_init, "n_init", least=1)
     max_iter = check_integer(max_iter, "max_iter", least=1)
     costs = None
     if reject is not None:
         reject = check_number(reject, "reject", above=0)
-        costs = reject * _row_norms(rows - rows.mean(axis=0))
-    choices = _Choices(sizes, labels, costs)
+        costs = reject * row_norms(rows - rows.mean(axis=0))
+    choices = Choices(sizes, labels, costs)
     if not choices.n_pairs:
         raise ValueError("Y: nothing can be assigned, no bag has both an instance and a label")
 
@@ -674,86 +672,9 @@ def _check_bags(
     return rows, sizes, candidate_labels(Y, len(sizes))
 
 
-class _Choices:
-    """The pairs (instance, candidate label) of all bags, and how to choose among them.
-
-    Pairs are listed bag by bag, within a bag instance by instance. Bags with one instance or
-    one label come first: the cheapest pair is the answer. With reject costs all pairs are
-    weighed against leaving the instance alone; without, a bag with one pair has no choice.
-    """
-
-    def __init__(
-        self, sizes: NDArray[np.intp], labels: csr_array, reject_costs: NDArray[Any] | None
-    ) -> None:
-        self.n, self.k = int(sizes.sum()), labels.shape[1]
-        self.reject_costs = reject_costs
-        n_labels = np.diff(labels.indptr).astype(np.intp)
-        n_pairs = sizes * n_labels
-        self.n_pairs = int(n_pairs.sum())
-        offsets = np.append(0, np.cumsum(sizes))
-        simple = np.flatnonzero((n_pairs > 0) & ((sizes == 1) | (n_labels == 1)))
-        matrix = np.flatnonzero((sizes > 1) & (n_labels > 1))
-        bags = np.concatenate([simple, matrix])
-        self.starts = np.append(0, np.cumsum(n_pairs[bags]))
-        self.n_simple = len(simple)
-        self.shapes = list(zip(sizes[matrix].tolist(), n_labels[matrix].tolist(), strict=True))
-        within = np.arange(self.starts[-1]) - np.repeat(self.starts[:-1], n_pairs[bags])
-        repeated = np.repeat(bags, n_pairs[bags])
-        row, column = np.divmod(within, n_labels[repeated])
-        self.instances = offsets[repeated] + row
-        self.categories = labels.indices[labels.indptr[repeated] + column].astype(np.intp)
-        self.chances = 1.0 / n_pairs[repeated]
-        self.free = self.chances < 1 if reject_costs is None else np.ones(len(repeated), bool)
-
-    def mean_of_candidates(self, U: NDArray[Any], weighted: bool) -> NDArray[Any]:
-        """First centroids: see `init` of `weak_kmeans`."""
-        weights = self.chances
-        if not weighted:
-            alone = self.chances == 1
-            known = np.zeros(self.k, dtype=bool)
-            known[self.categories[alone]] = True
-            weights = np.where(known[self.categories], alone, True).astype(np.float64)
-        totals = np.bincount(self.categories, weights, minlength=self.k)
-        weights = (weights / totals[self.categories]).astype(U.dtype)
-        table = csr_array((weights, (self.categories, self.instances)), shape=(self.k, self.n))
-        return table @ U
-
-    def assign(self, U: NDArray[Any], Z: NDArray[Any]) -> Labels:
-        """Return the cheapest feasible assignment."""
-        costs = np.zeros(len(self.instances))
-        free = np.flatnonzero(self.free)
-        costs[free] = _pair_costs(U, Z, self.instances[free], self.categories[free])
-        if self.reject_costs is not None:
-            costs = np.minimum(costs - self.reject_costs[self.instances], 0.0)
-        return self._cheapest(costs)
-
-    def random(self, rng: np.random.RandomState) -> Labels:
-        """Return a feasible assignment of as many instances as possible, at random."""
-        return self._cheapest(-rng.uniform(size=len(self.instances)))
-
-    def _cheapest(self, costs: NDArray[np.float64]) -> Labels:
-        chosen = np.zeros(len(costs), dtype=bool)
-        if self.n_simple:
-            starts = self.starts[: self.n_simple + 1]
-            head = costs[: starts[-1]]
-            least = np.repeat(np.minimum.reduceat(head, starts[:-1]), np.diff(starts))
-            ties = np.flatnonzero(head == least)
-            first = np.searchsorted(ties, starts[:-1])
-            chosen[ties[first]] = True
-        for start, (n_i, q_i) in zip(self.starts[self.n_simple :], self.shapes, strict=False):
-            block = costs[start : start + n_i * q_i].reshape(n_i, q_i)
-            rows, columns = linear_sum_assignment(block)
-            chosen[start + rows * q_i + columns] = True
-        if self.reject_costs is not None:
-            chosen &= costs < 0
-        assignments = np.full(self.n, -1, dtype=np.intp)
-        assignments[self.instances[chosen]] = self.categories[chosen]
-        return assignments
-
-
-def _descend(U: NDArray[Any], choices: _Choices, first: Labels, max_iter: int) -> WeakKMeans:
+def _descend(U: NDArray[Any], choices: Choices, first: Labels, max_iter: int) -> WeakKMeans:
     """Alternate centroids and assignments until the objective no longer falls."""
-    norms = _row_norms(U)
+    norms = row_norms(U)
     assignments = first
     Z, objective = _centroids(U, norms, choices, assignments)
     path = [objective]
@@ -773,13 +694,13 @@ def _descend(U: NDArray[Any], choices: _Choices, first: Labels, max_iter: int) -
 
 
 def _centroids(
-    U: NDArray[Any], norms: NDArray[np.float64], choices: _Choices, assignments: Labels
+    U: NDArray[Any], norms: NDArray[np.float64], choices: Choices, assignments: Labels
 ) -> tuple[NDArray[Any], float]:
     """Centroids of an assignment, and the objective: Σ‖u_j‖² − Σ_c n_c ‖z_c‖²."""
     assigned = assignments >= 0
     counts = np.bincount(assignments[assigned], minlength=choices.k)
     Z = _mean_weights(assignments, counts, U.dtype) @ U
-    objective = float(norms[assigned].sum() - counts @ _row_norms(Z))
+    objective = float(norms[assigned].sum() - counts @ row_norms(Z))
     if choices.reject_costs is not None:
         objective += float(choices.reject_costs[~assigned].sum())
     return Z, objective
@@ -792,20 +713,3 @@ def _mean_weights(assignments: Labels, counts: NDArray[np.intp], dtype: Any) -> 
     weights = (1.0 / counts[categories]).astype(dtype)
     shape = (len(counts), len(assignments))
     return csr_array((weights, (categories, assigned)), shape=shape)
-
-
-def _pair_costs(
-    U: NDArray[Any], Z: NDArray[Any], instances: Labels, categories: Labels
-) -> NDArray[np.float64]:
-    """Squared distances of instances to the centroids they are paired with."""
-    costs = np.empty(len(instances))
-    step = max(1, BLOCK_ENTRIES // U.shape[1])
-    for i in range(0, len(instances), step):
-        pairs = slice(i, i + step)
-        costs[pairs] = _row_norms(U[instances[pairs]] - Z[categories[pairs]])
-    return costs
-
-
-def _row_norms(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Squared norms of the rows, in double precision."""
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)

@@ -78,6 +78,16 @@ class Quiz:
     ----------
     questions : tuple of Question
         The questions in order.
+
+    Examples
+    --------
+    >>> Quiz((Question("1 + 1?", [("2", "Count."), ("11", "You glued them.")], right=0),))
+    1. 1 + 1?
+       a) 2
+       b) 11
+    <BLANKLINE>
+    Answers
+    1. a) Count.
     """
 
     questions: tuple[Question, ...]

@@ -1,7 +1,7 @@
-"""All partitions and all segmentations of a few points: the oracle of many tests."""
+"""All partitions, segmentations and choices of exemplars of a few points: oracles of many tests."""
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations, product
 from math import comb, factorial
 
 import numpy as np
@@ -45,6 +45,23 @@ def all_segmentations(n: int) -> Iterator[np.ndarray]:
     """Every cut of a sequence of n points into non-empty segments."""
     for k in range(1, n + 1):
         yield from segmentations_into(n, k)
+
+
+def subsets(items: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """Every subset, the empty one first."""
+    items = list(items)
+    return chain.from_iterable(combinations(items, k) for k in range(len(items) + 1))
+
+
+def all_assignments(n: int) -> Iterator[np.ndarray]:
+    """Every set of exemplars with every choice of the other points: 196 arrays for n = 5."""
+    for exemplars in subsets(range(n)):
+        if exemplars:
+            others = [p for p in range(n) if p not in exemplars]
+            for choice in product(exemplars, repeat=len(others)):
+                assignment = np.arange(n)
+                assignment[others] = choice
+                yield assignment
 
 
 def stirling(n: int, k: int) -> int:

@@ -1,6 +1,5 @@
 """The book: how it is built, and what the built pages must hold."""
 
-import importlib.util
 import json
 import os
 import re
@@ -12,26 +11,18 @@ from importlib import import_module
 from pathlib import Path
 
 import nbformat
+import notebooks
 import pytest
 import yaml
 
-pytestmark = pytest.mark.book
 pytest.importorskip("jupyter_book")
+import build_book
+import lessons
+import mlbook_book as extension
+
+pytestmark = pytest.mark.book
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def load(path: Path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-build_book = load(ROOT / "tools" / "build_book.py")
-notebooks = load(ROOT / "tools" / "notebooks.py")
-extension = load(ROOT / "tools" / "mlbook_book.py")
-lessons = load(ROOT / "tools" / "lessons.py")
 
 
 # --- the build -----------------------------------------------------------------------------

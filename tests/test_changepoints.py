@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import eval_hermite, gamma
 
-from mlbook import changepoints
+from mlbook import _segment_search, changepoints
+from mlbook._segment_search import DataScores, Overlap, labels_from_previous
 from mlbook.changepoints import (
     constraints_from_intervals,
     constraints_from_labels,
@@ -31,8 +32,8 @@ from mlbook.partitions import equivalence_matrix, partition_loss
 def blocks(request, monkeypatch):
     """Small sequences are worked on in several blocks too."""
     if request.param:
-        monkeypatch.setattr(changepoints, "_ENDS", request.param[0])
-        monkeypatch.setattr(changepoints, "_STARTS", request.param[1])
+        monkeypatch.setattr(_segment_search, "_ENDS", request.param[0])
+        monkeypatch.setattr(_segment_search, "_STARTS", request.param[1])
 
 
 def trace(A, labels):
@@ -82,7 +83,7 @@ def series(n, d, seed=0, jump=2.0):
 def test_any_symmetric_matrix_with_ties(square, min_length, block):
     A, n = square + square.T, len(square)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(changepoints, "_ENDS", block)
+        patch.setattr(_segment_search, "_ENDS", block)
         for k in [None, *range(1, n // min_length + 1)]:
             if n < min_length:
                 continue
@@ -220,14 +221,14 @@ def test_pruning_changes_nothing(min_length, augmented, monkeypatch):
     n = 60
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        monkeypatch.setattr(changepoints, "_ENDS", int(rng.integers(1, 8)))
+        monkeypatch.setattr(_segment_search, "_ENDS", int(rng.integers(1, 8)))
         truth = np.sort(rng.integers(0, 5, n))
         X = rng.normal(size=(n, 1)) + rng.normal(size=(5, 1))[truth] * 2
         boundaries = np.append(segment_starts(truth), n) if augmented else None
         weight = 2.0 if augmented else 0.0
         penalty = float(rng.choice([0.2, 1.0, 3.0]))
         A = X @ X.T - weight * equivalence_matrix(truth) - penalty * np.eye(n)
-        scores = changepoints._DataScores(X, boundaries, weight)
+        scores = DataScores(X, boundaries, weight)
         assert scores.split_loss == weight
         found = trace(A, changepoints._search(scores, None, penalty, min_length, None))
         scores.split_loss = np.inf
@@ -240,7 +241,7 @@ def test_overlap_of_a_segment_with_the_truth():
     N = equivalence_matrix(np.repeat(np.arange(4), np.diff(boundaries)))
     starts, ends = np.arange(12), np.arange(1, 13)
     lengths = np.maximum(ends[:, None] - starts, 1).astype(float)
-    overlap = changepoints._Overlap(boundaries)(starts, ends, lengths)
+    overlap = Overlap(boundaries)(starts, ends, lengths)
     for u in ends:
         for s in range(u):
             assert_allclose(overlap[u - 1, s], N[s:u, s:u].sum() / (u - s), rtol=1e-12)
@@ -248,13 +249,13 @@ def test_overlap_of_a_segment_with_the_truth():
 
 def test_the_pairs_of_positions_looked_at_grow_with_the_segments_not_with_the_sequence(monkeypatch):
     pairs = []
-    score = changepoints._DataScores.__call__
+    score = DataScores.__call__
 
     def counted(self, starts, ends):
         pairs.append(len(starts) * len(ends))
         return score(self, starts, ends)
 
-    monkeypatch.setattr(changepoints._DataScores, "__call__", counted)
+    monkeypatch.setattr(DataScores, "__call__", counted)
     monkeypatch.setattr(changepoints, "_COMPILED_FROM", np.inf)
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(40), 50)
@@ -298,11 +299,11 @@ def test_compiled_and_plain_search_agree(min_length, monkeypatch):
 def test_compiled_search_against_enumeration(min_length, monkeypatch):
     numba_room = pytest.importorskip("mlbook._segment_numba")
     n, X = 12, series(12, 2, seed=5)
-    sums = changepoints._DataScores(X).sums
+    sums = DataScores(X).sums
     for penalty in [0.0, 1.0, 4.0]:
         A = centred_gram(X) - penalty * np.eye(n)
         for function in (numba_room.best_previous, numba_room.best_previous.py_func):
-            labels = changepoints._backtrack(function(sums, penalty, min_length))
+            labels = labels_from_previous(function(sums, penalty, min_length))
             assert np.bincount(labels).min() >= min_length
             assert_allclose(trace(A, labels), best(A, min_length=min_length), atol=1e-10)
 

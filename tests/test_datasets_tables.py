@@ -3,20 +3,15 @@
 import gzip
 import importlib.util
 import zipfile
-from pathlib import Path
 from string import ascii_uppercase
 
+import make_tables
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from mlbook.datasets import load_letters, load_libras
 from mlbook.datasets._sources import bundled_file
-
-ROOT = Path(__file__).resolve().parent.parent
-spec = importlib.util.spec_from_file_location("make_tables", ROOT / "tools" / "make_tables.py")
-make_tables = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make_tables)
 
 # From UCI: how many rows its description gives A to Z, and the first rows of its file.
 ROWS = (

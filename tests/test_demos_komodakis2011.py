@@ -140,11 +140,6 @@ def test_clustering_says_what_it_found(distance, least, most):
         assert found == labels.max() + 1 and score == round(f_measure(y, labels), 2)
 
 
-def test_exemplars_are_the_medians_of_their_clusters():
-    x = np.array([0.0, 1.0, 3.0, 10.0, 11.0, 15.0])
-    assert demo._exemplars(abs(x[:, None] - x), np.array([0, 0, 0, 1, 1, 1])).tolist() == [1, 4]
-
-
 def test_heat_maps(monkeypatch):
     calls = []
 

@@ -1,10 +1,10 @@
 """What the chapter on the latent CRF claims and draws, against second derivations."""
 
 import re
-from itertools import product
 
 import numpy as np
 import pytest
+from enumeration import all_assignments
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
@@ -32,13 +32,6 @@ HALF = np.array([0.5, 0.5])
 
 def numbers(caption: str) -> list[float]:
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", caption)]
-
-
-def all_assignments(n):
-    """Every x that Eqs. 2-5 allow, as the exemplar of each point."""
-    for chosen in map(np.array, product(range(n), repeat=n)):
-        if np.array_equal(chosen[chosen], chosen):
-            yield chosen
 
 
 def energy_of(D, chosen, penalty):

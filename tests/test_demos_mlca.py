@@ -233,6 +233,10 @@ def test_names_follow_the_truth():
     assert_array_equal(name_after(truth, found), [0, 0, 1, 1, 1, 2, 2, 2])
     more = np.array([2, 2, 1, 0, 0, 3, 3, 3])
     assert_array_equal(name_after(truth, more), [0, 0, 3, 1, 1, 2, 2, 2])
+    gaps = np.array([5, 5, 1, 0, 0, 9, 9, 9])
+    assert_array_equal(name_after(truth, gaps), [0, 0, 3, 1, 1, 2, 2, 2])
+    larger = np.array([0, 0, 1, 1, 1, 1])
+    assert_array_equal(name_after(larger, np.zeros(6, dtype=int)), 1)  # two classes, one cluster
 
 
 def test_subsampling_errs_less_with_more_rows():

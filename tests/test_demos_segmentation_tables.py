@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.stats import ttest_1samp
 
 from mlbook.demos import segmentation_tables as demo
@@ -71,11 +71,6 @@ def test_paired_tests_have_a_row_for_each_split(stored):
     assert rows == [[seed, "-0.10", "0.20", "-2.0", "6e-02"] for seed in ("0", "1")]
     stored({})
     assert demo.paired_tests()[1] == []
-
-
-def test_segments_take_the_numbers_of_what_they_overlap():
-    y = np.array([0, 0, 1, 1, 2, 2])
-    assert_array_equal(demo._in_colours_of(y, np.array([2, 2, 0, 0, 0, 1])), [0, 0, 1, 1, 1, 2])
 
 
 def test_collages_show_image_truth_and_two_segmentations():

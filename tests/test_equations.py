@@ -1,26 +1,13 @@
 """The equation index: every numbered item of the papers is derived, computed and tested."""
 
-import importlib.util
 import json
 import re
-import sys
 from pathlib import Path
 
+import equations
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def load(path: Path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-equations = load(ROOT / "tools" / "equations.py")
-Item = equations.Item
 
 
 @pytest.fixture(scope="module")

@@ -127,15 +127,20 @@ def test_miml_takes_the_number_of_components_that_does_best_on_the_test_data(fol
     assert len(set(single.values())) > 1
 
 
-def test_appendix_and_mended_miml_are_told_apart(monkeypatch):
-    calls = []
-    original = room.miml
+def spy_on(name, monkeypatch):
+    """Return a list to which every call of a function of the room adds its options."""
+    calls, original = [], getattr(room, name)
 
     def spy(*args, **options):
         calls.append(options)
         return original(*args, **options)
 
-    monkeypatch.setattr(room, "miml", spy)
+    monkeypatch.setattr(room, name, spy)
+    return calls
+
+
+def test_appendix_and_mended_miml_are_told_apart(monkeypatch):
+    calls = spy_on("miml", monkeypatch)
     for row in ("MIML (c)", "MIML mended (c)"):
         values = room.run_table1(a_unit(row))
         assert values.keys() == {"accuracy", "precision", "time"}
@@ -145,14 +150,7 @@ def test_appendix_and_mended_miml_are_told_apart(monkeypatch):
 
 def test_mildml_is_learned_once_for_both_tables(monkeypatch):
     room.mildml_map.cache_clear()
-    calls = []
-    original = room.mildml
-
-    def spy(*args, **options):
-        calls.append(options)
-        return original(*args, **options)
-
-    monkeypatch.setattr(room, "mildml", spy)
+    calls = spy_on("mildml", monkeypatch)
     monkeypatch.setattr(room, "timed", lambda function: (function(), 1.0))
     first = room.run_table1(a_unit("MildML (b)"))
     second = room.run_table2(a_unit("MildML (b)", room.METHODS2))

@@ -10,7 +10,8 @@ from scipy.optimize import linprog, minimize
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from mlbook import large_margin
+from mlbook import _hinge_minimization, large_margin
+from mlbook._hinge_minimization import Problem
 from mlbook.changepoints import segment
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin import LargeMarginMetric, structured_hinge
@@ -51,6 +52,13 @@ def objective_pieces(X, y, **options):
     weights /= weights.sum()
     units = sum(w * len(x) * x.var(axis=0) for w, x in zip(weights, X, strict=True))
     return weights, [all_cuts(x, t, **options) for x, t in zip(X, y, strict=True)], units
+
+
+def as_constraints(cuts):
+    """A, o with A (b, h) + o ≤ 0: no cut of a sequence is above its hinge."""
+    hinges = -np.eye(len(cuts))
+    rows = [np.hstack([G, np.tile(hinges[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
+    return np.vstack(rows), np.concatenate([offsets for offsets, _ in cuts])
 
 
 def steps(n, d, seed=0, n_series=4, levels=(0.0, 3.0, 1.0, -2.0)):
@@ -125,7 +133,7 @@ def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
     X, y = tiny()
     X = X[0] - X[0].mean(axis=0)
     oracle = large_margin._Structure(structure, known, full, 1).oracle(X, y[0], "y")
-    problem = large_margin._Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
+    problem = Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
     metrics = [
         problem.project(s * rng.normal(size=len(problem.identity))) for s in [0, 0.1, 0.3, 1, 3]
     ]
@@ -149,7 +157,7 @@ def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
 def test_bound_from_a_cut(full, linear, quadratic):
     """max(0, o + ⟨G, B⟩) + Ω(B) is nowhere below the bound, and attains it where told to."""
     rng = np.random.default_rng(6)
-    problem = large_margin._Problem([], np.ones(1), linear, quadratic, full, 3)
+    problem = Problem([], np.ones(1), linear, quadratic, full, 3)
     for _ in range(10):
         G = rng.normal(size=(3, 3))
         gradient = (G + G.T).ravel() if full else G.diagonal()
@@ -177,12 +185,8 @@ def test_bound_from_a_cut(full, linear, quadratic):
 def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
     X, y = tiny(d=3)
     weights, cuts, units = objective_pieces(X, y, known=known, full=False)
-    A = np.vstack(
-        [np.hstack([G, np.tile(-np.eye(2)[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
-    )
-    expected = linprog(
-        np.r_[alpha * units, weights], A_ub=A, b_ub=-np.concatenate([o for o, _ in cuts])
-    )
+    A, o = as_constraints(cuts)
+    expected = linprog(np.r_[alpha * units, weights], A_ub=A, b_ub=-o)
     model = LargeMarginMetric(
         n_clusters="known" if known else "learned",
         regularizer="l1",
@@ -202,10 +206,7 @@ def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
 def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
     X, y = tiny(d=3)
     weights, cuts, units = objective_pieces(X, y, known=known, full=False)
-    A = np.vstack(
-        [np.hstack([G, np.tile(-np.eye(2)[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
-    )
-    o = np.concatenate([o for o, _ in cuts])
+    A, o = as_constraints(cuts)
     A[:, :3] /= units  # in terms of b · units
     expected = minimize(
         lambda v: alpha / 2 * v[:3] @ v[:3] + weights @ v[3:],
@@ -495,7 +496,7 @@ def test_failure_of_the_linear_program_is_told(monkeypatch):
     class Failed:
         status, message = 4, "numerical trouble"
 
-    monkeypatch.setattr(large_margin, "linprog", lambda *args, **kwargs: Failed)
+    monkeypatch.setattr(_hinge_minimization, "linprog", lambda *args, **kwargs: Failed)
     with pytest.raises(RuntimeError, match="numerical trouble"):
         LargeMarginMetric(regularizer="l1").fit(*tiny())
 

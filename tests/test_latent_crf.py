@@ -3,10 +3,10 @@
 import sys
 import tracemalloc
 import warnings
-from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
+from enumeration import all_assignments, subsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -35,22 +35,6 @@ from mlbook.latent_crf import (
 from mlbook.partitions import f_measure, partition_loss
 
 LABELS = [[0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [0, 0, 0, 0, 0], [1, 0, 1, 0, 2]]
-
-
-def subsets(items):
-    items = list(items)
-    return chain.from_iterable(combinations(items, k) for k in range(len(items) + 1))
-
-
-def all_assignments(n):
-    """Every set of exemplars with every choice of the other points, as (196 for n = 5) arrays."""
-    for exemplars in subsets(range(n)):
-        if exemplars:
-            others = [p for p in range(n) if p not in exemplars]
-            for choice in product(exemplars, repeat=len(others)):
-                x = np.arange(n)
-                x[others] = choice
-                yield x
 
 
 def random_problem(seed=0, labels=LABELS[0], n_features=2, penalty=1.5, alpha=0.7, beta=1.3):

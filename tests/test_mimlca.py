@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mlbook.mimlca
+from mlbook._bag_choices import Choices
 from mlbook.bags import Bags
 from mlbook.mimlca import MIMLCA, assign_instances, chi2_rbf_kernel, weak_kmeans
 from mlbook.mlca import MLCA
@@ -219,13 +220,13 @@ def test_steps_from_k_means_over_bags_to_a_trace(whitened):
 def test_first_centroids(monkeypatch):
     seen = []
 
-    original = mlbook.mimlca._Choices.mean_of_candidates
+    original = Choices.mean_of_candidates
 
     def record(self, U, weighted):
         seen.append(original(self, U, weighted))
         return seen[-1]
 
-    monkeypatch.setattr(mlbook.mimlca._Choices, "mean_of_candidates", record)
+    monkeypatch.setattr(Choices, "mean_of_candidates", record)
     U = np.array([[1.0], [2.0], [4.0], [8.0], [16.0]])
     offsets, Y = [0, 1, 3, 5], [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
     weak_kmeans(U, offsets, Y)

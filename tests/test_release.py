@@ -1,7 +1,7 @@
 """What a user installs: the source distribution, the wheel, its dependencies, its examples."""
 
 import ast
-import importlib.util
+import importlib
 import pkgutil
 import re
 import shutil
@@ -12,6 +12,7 @@ import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import licences
 import numpy as np
 import pytest
 from packaging.requirements import Requirement
@@ -22,9 +23,6 @@ from test_project import declared, pyproject
 import mlbook
 
 ROOT = Path(__file__).resolve().parent.parent
-SPEC = importlib.util.spec_from_file_location("licences", ROOT / "tools" / "licences.py")
-licences = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(licences)
 
 SMOKE = """
 import sys

@@ -27,4 +27,4 @@ def name_after(truth: Labels, found: Labels) -> Labels:
     names[columns] = rows
     rest = np.flatnonzero(names < 0)
     names[rest] = len(table) + np.arange(len(rest))
-    return names[found]
+    return names[np.unique(found, return_inverse=True)[1]]

@@ -8,15 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from mlbook.demos._names import name_after
 from mlbook.experiments import load
 from mlbook.experiments import methods as room
-from mlbook.partitions import contingency
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
@@ -271,7 +270,7 @@ def method_view(method: str, nuisance: float, mixed: str) -> tuple[Figure, str]:
     Z, found = views(nuisance, turned, method)
     y = problem(nuisance, turned).unseen[0][1]
     figure, axes = subplots(1, 2, height=2.9)
-    matched = _matched(y, found)
+    matched = name_after(y, found)
     for ax, labels, title in zip(axes[0], (y, matched), ("true clusters", "found"), strict=True):
         _draw_view(ax, Z, labels, np.flatnonzero(matched != y) if title == "found" else None)
         ax.set_title(title)
@@ -279,17 +278,6 @@ def method_view(method: str, nuisance: float, mixed: str) -> tuple[Figure, str]:
     caption = f"{method}, nuisance {nuisance:g} {mixed}: adjusted Rand "
     caption += f"{adjusted_rand_score(y, found):.2f}, {k} cluster{'s' if k > 1 else ''}"
     return figure, caption if Z.any() else f"{caption}; the learned metric is zero"
-
-
-def _matched(y: Labels, found: Labels) -> Labels:
-    """Renumber clusters after the classes to which they are matched, one to one; others follow."""
-    classes, clusters = linear_sum_assignment(contingency(y, found).toarray(), maximize=True)
-    _, codes = np.unique(found, return_inverse=True)
-    numbers = np.full(codes.max() + 1, -1)
-    numbers[clusters] = classes
-    others = numbers < 0
-    numbers[others] = y.max() + 1 + np.arange(others.sum())
-    return numbers[codes]
 
 
 # Where the comparison breaks

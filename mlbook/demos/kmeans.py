@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def stripes(n_per_stripe: int = 60, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def stripes(n_per_stripe: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Two long parallel clouds: the second feature tells them apart, the first is noise.
 
     Examples
@@ -38,7 +38,7 @@ def stripes(n_per_stripe: int = 60, *, seed: int = 0) -> tuple[np.ndarray, np.nd
     >>> X.shape, y.tolist()
     ((10, 2), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     y = np.repeat([0, 1], n_per_stripe)
     X = rng.normal(size=(2 * n_per_stripe, 2)) * [4, 0.5]
     X[:, 1] += 3 * y

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, IMAGE_VIEWS, TEXTURES, load_texture_patches
 from mlbook.experiments import find, load
 from mlbook.experiments import komodakis2011 as experiment
+from mlbook.latent_crf import exemplars_of_partition
 from mlbook.partitions import f_measure
 from mlbook.plots import COLORS, INK, MARKERS, scatter, subplots
 
@@ -89,17 +90,11 @@ def weights_and_clusters() -> Figure:
     top.bar(np.arange(1, 101), model.weights_, width=1, color=COLORS[0])
     top.axvline(50.5, color=INK, linestyle=":", linewidth=1)
     top.set(xlabel="feature (from 51 on: noisy)", title="weights")
-    exemplars = _exemplars(model.distances(X), labels)
+    exemplars = exemplars_of_partition(model.distances(X), labels)
     scatter(bottom, X, y, centers=X[exemplars])
     bottom.set(xlabel="feature 1", ylabel="feature 2")
     bottom.set_title(f"{len(exemplars)} clusters found, F = {f_measure(y, labels):.2f}")
     return figure
-
-
-def _exemplars(D: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Point of each cluster with the least sum of distances to the others."""
-    members = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
-    return np.array([m[D[np.ix_(m, m)].sum(axis=0).argmin()] for m in members])
 
 
 def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:

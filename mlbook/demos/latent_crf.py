@@ -190,14 +190,12 @@ class DualStep(NamedTuple):
     energy: float
 
 
-def dual_path(
-    D: Floats, penalty: float, n_steps: int, *, step: float, decay: float = 10.0
-) -> list[DualStep]:
+def dual_path(D: Floats, penalty: float, n_steps: int, *, step: float) -> list[DualStep]:
     """Climb the dual function L(v) from v = 0 by plain subgradient steps.
 
     Point q is open if f_q − v_q − Σ_{p ≠ q} (v_p − d_pq)₊ < 0. A supergradient of L at v is, for
     every point, 1 minus the number of open points that it pays for. The step is multiplied by
-    1 / (1 + t / decay). A set of exemplars is rounded from the path: points that were open
+    1 / (1 + t / 10). A set of exemplars is rounded from the path: points that were open
     lately, the most often open first, are added while that lowers the energy. O(n²) per
     step and O(n²) for the rounding.
 
@@ -226,7 +224,7 @@ def dual_path(
         energy = exemplar_energy(D, exemplars, penalty)
         path.append(DualStep(v, exemplar_bound(D, penalty, v), exemplars, energy))
         gradient = 1.0 - is_open - (margins > 0)[:, is_open].sum(axis=1)
-        v = v + step / (1 + t / decay) * gradient
+        v = v + step / (1 + t / 10) * gradient
     return path
 
 

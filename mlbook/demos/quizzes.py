@@ -515,9 +515,9 @@ def mimlca() -> list[Question]:
             "has happened?",
             [
                 (
-                    "All starts have found the global optimum.",
+                    "All starts have found the same, best names.",
                     "All objectives are equal because they do not depend on the data. The names "
-                    "differ.",
+                    "differ from start to start.",
                 ),
                 (
                     "The kernel matrix is invertible, so UUᵀ = I.",
@@ -552,11 +552,11 @@ def mimlca() -> list[Question]:
             right=1,
         ),
         Question(
-            "A colleague finds α = 0.5 best on 1000 faces and wants to use it on 100 000 of the "
-            "same kind. Which α gives about the same cuts?",
+            "A colleague finds α = 0.5 best on 1000 faces and wants to use it on 100 000 faces of "
+            "the same persons. Which α gives about the same cuts?",
             [
                 ("0.05", "The scores shrink like 1/√n and the penalty like 1/n: α has to grow."),
-                ("0.5", "α is not scale-free. Quote α/√n."),
+                ("0.5", "α depends on how many faces a person has. Quote α/√n."),
                 (f"{alpha:g}", "√r·α for r times the data, here r = 100."),
                 ("50", "It grows with the square root of the data, not with the data."),
             ],
@@ -958,14 +958,18 @@ def scale() -> list[Question]:
             right=1,
         ),
         Question(
-            "X has the condition number 10⁶. How many of 16 digits of W survive, by Cholesky from "
-            "XᵀX and by QR?",
+            "X has the condition number 10⁶, and the fit is good. How many of 16 digits of W "
+            "survive, by Cholesky from XᵀX and by QR?",
             [
                 (
                     "about 10 and 10",
                     "Both solve the same problem, but XᵀX has the condition number 10¹².",
                 ),
-                ("about 4 and 10", "Errors of about κ²u = 10⁻⁴ and κu = 10⁻¹⁰."),
+                (
+                    "about 4 and 10",
+                    "Errors of about κ²u = 10⁻⁴ and κu = 10⁻¹⁰. (A poor fit can cost QR more, "
+                    "because then W itself is more sensitive.)",
+                ),
                 (
                     "about 4 and 16",
                     "QR does not square κ, but it loses the digits that the data themselves leave "

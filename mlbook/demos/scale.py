@@ -428,18 +428,14 @@ def simulate(
     workers: int,
     machine: Machine,
     *,
-    d: int = D,
-    k: int = K,
     chunk: float = CHUNK,
     slow: float = 0.0,
-    slowness: float = 5.0,
     jitter: float = 0.1,
-    seed: int = 0,
 ) -> float:
     """Simulate a fit chunk by chunk and return its seconds.
 
     As in `predict`, but workers take a new chunk as soon as they are free and differ: a share
-    `slow` of them is `slowness` times slower, and every chunk's time varies by a factor
+    `slow` of them is five times slower, and every chunk's time varies by a factor
     exp(jitter · normal).
 
     Examples
@@ -449,13 +445,13 @@ def simulate(
     >>> bool(abs(even - sum(predict(1e8, 10, machine).values())) < 0.01 * even)
     True
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     chunk = min(chunk, n / workers)
     n_chunks = math.ceil(round(n / chunk, 6))
-    factor = np.where(np.arange(workers) < round(slow * workers), slowness, 1.0)
+    factor = np.where(np.arange(workers) < round(slow * workers), 5.0, 1.0)
     noise = np.exp(jitter * rng.normal(size=n_chunks))
-    merge = machine.merge_seconds(d) + machine.send_seconds(d, k)
-    once = chunk * 8 * d / machine.storage + machine.digest_seconds(chunk, d) + merge
+    merge = machine.merge_seconds(D) + machine.send_seconds(D, K)
+    once = chunk * 8 * D / machine.storage + machine.digest_seconds(chunk, D) + merge
     free = [(0.0, worker) for worker in range(workers)]
     end = 0.0
     for i in range(n_chunks):

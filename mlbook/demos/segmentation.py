@@ -511,8 +511,8 @@ def hinge_over_scale() -> Figure:
     return figure
 
 
-def majorizers(n_steps: int = 3) -> Figure:
-    """Draw the hinge over the weight of one feature, and the majorizers of a few steps."""
+def majorizers() -> Figure:
+    """Draw the hinge over the weight of one feature, and the majorizers of three steps."""
     differences, edges, labels, unit = _hinge("train", 0)
     squares = differences[:, 1:2] / unit[1]
     weights = np.linspace(0, 1.5, 61)
@@ -526,7 +526,7 @@ def majorizers(n_steps: int = 3) -> Figure:
     figure, axes = subplots(height=3)
     ax = axes[0, 0]
     ax.plot(weights, hinge, color=INK, label="hinge")
-    for step, color, line in zip(range(n_steps), COLORS, ["--", "-.", ":"], strict=False):
+    for step, color, line in zip(range(3), COLORS, ["--", "-.", ":"], strict=False):
         upper = values(anchor)
         ax.plot(weights, upper, color=color, linestyle=line, label=f"majorizer {step + 1}")
         ax.plot(anchor, upper[weights == anchor], "o", color=color)

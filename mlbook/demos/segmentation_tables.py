@@ -6,17 +6,16 @@ from math import sqrt
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
 from mlbook.datasets import make_texture_collages
+from mlbook.demos._names import name_after
 from mlbook.experiments import find, load
 from mlbook.experiments import segmentation as room
 from mlbook.experiments._experiment import judge
 from mlbook.mlca import MLCA
-from mlbook.partitions import contingency, rand_loss
+from mlbook.partitions import rand_loss
 from mlbook.plots import COLORS, subplots
 
 __all__ = ["collages", "losses", "paired_test", "paired_tests"]
@@ -89,16 +88,10 @@ def collages() -> Figure:
             cut = partial(room.segment, n_segments=3, seed=0)
             found = {"Euclidean": cut(X), "learned": cut(X @ learned.T.astype(X.dtype))}
             pictures = {"collage": image, "truth": y}
-            pictures |= {title: _in_colours_of(y, labels) for title, labels in found.items()}
+            pictures |= {title: name_after(y, labels) for title, labels in found.items()}
             for ax, (title, picture) in zip(axes[i], pictures.items(), strict=True):
                 colours = "gray" if title == "collage" else ListedColormap(COLORS[:3])
                 ax.imshow(picture.reshape(image.shape), cmap=colours, interpolation="nearest")
                 label = f"Rand {1 - rand_loss(y, picture):.2f}" if title in found else ""
                 ax.set(title="" if i else title, xticks=[], yticks=[], xlabel=label)
     return figure
-
-
-def _in_colours_of(y: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Renumber the segments after the true ones they overlap most, one to one."""
-    _, classes = linear_sum_assignment(contingency(labels, y).toarray(), maximize=True)
-    return classes[labels]

@@ -15,7 +15,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from mlbook.experiments import komodakis2011, lajugie2014, law2016, law2017, methods, segmentation
+from mlbook.experiments import (
+    copy_numbers,
+    komodakis2011,
+    lajugie2014,
+    law2016,
+    law2017,
+    methods,
+    segmentation,
+)
 from mlbook.experiments._experiment import Column, Experiment, compare
 from mlbook.experiments._runs import SCALES, default_folder, result_path, run_experiment
 from mlbook.experiments._scoreboard import ITEMS, STANDINGS, Line, item_lines, standing
@@ -38,8 +46,8 @@ __all__ = [
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
-    for paper in (law2016, komodakis2011, law2017, lajugie2014, segmentation, methods)
-    for experiment in paper.EXPERIMENTS
+    for room in (law2016, komodakis2011, law2017, lajugie2014, copy_numbers, segmentation, methods)
+    for experiment in room.EXPERIMENTS
 }
 
 

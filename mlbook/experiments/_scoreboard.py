@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from mlbook.experiments import komodakis2011, lajugie2014, segmentation
+from mlbook.experiments import copy_numbers, komodakis2011, lajugie2014, segmentation
 from mlbook.experiments._experiment import Experiment, Judged, judge_column
 
 STANDINGS = {
@@ -262,7 +262,7 @@ def _lajugie2014() -> list[Item]:
         for key, split in product(lajugie2014.TABLES, lajugie2014.SPLITS)
     ]
     horses = [(segmentation.LEARNED, "loss"), (segmentation.LEARNED, "jaccard")]
-    profiles = [(lajugie2014.LEARNED, "error")]
+    profiles = [(copy_numbers.LEARNED, "error")]
     rows: list[tuple[str, str, str, str, Sequence[tuple[str, str]], str]] = [
         ("Figure 1", "Δ by share of labels", page, "figure1", curve, "The paper prints no number."),
         (
