@@ -51,7 +51,8 @@ def book_style() -> None:
     if shell is not None:
         shell.run_line_magic("matplotlib", "inline")
         shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
-        shell.run_line_magic("config", "InlineBackend.print_figure_kwargs = {'bbox_inches': None}")
+        undated = "{'bbox_inches': None, 'metadata': {'Date': None}}"
+        shell.run_line_magic("config", f"InlineBackend.print_figure_kwargs = {undated}")
 
 
 def subplots(

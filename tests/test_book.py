@@ -82,6 +82,9 @@ def test_no_stale_numbers_and_no_half_built_book(small_book):
 
 
 EVERYTHING = """\
+import time
+
+from IPython.display import display
 from mlbook.explore import Slider, explore
 from mlbook.plots import book_style, subplots
 
@@ -94,6 +97,10 @@ def draw(height):
     return figure, f"up to {height}"
 
 
+print("cut", end=" ", flush=True)
+time.sleep(0.5)
+print("in two")
+display(draw(3)[0])
 explore(draw, alt="a line up to {height}", height=Slider([1, 2], label="height"))"""
 
 
@@ -112,6 +119,8 @@ def test_two_builds_give_the_same_pages(small_book, tmp_path_factory):
     assert books[0].keys() == books[1].keys()
     differ = [n for n, p in books[0].items() if p.read_bytes() != books[1][n].read_bytes()]
     assert differ == []
+    page = (small_book / "_build" / "html" / "book" / "page.html").read_text()
+    assert "cut in two" in page and "_images/" in page
 
 
 @pytest.mark.parametrize("path", ["mlbook/a.py", "data/b.csv", "requirements.lock"])

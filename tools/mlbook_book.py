@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+from functools import partialmethod
 from importlib.metadata import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from nbclient import NotebookClient
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
@@ -241,9 +243,19 @@ def equation_rows(heads: list[str], rows: list[list[list[nodes.paragraph]]]) -> 
     return nodes.table("", group, classes=["mlbook-equations", "colwidths-given"])
 
 
+def keep_streams_whole() -> None:
+    """Store what a cell prints as one output, wherever the kernel happened to cut it.
+
+    MyST-NB would put a line break at each cut, and two builds would differ.
+    """
+    whole = partialmethod(NotebookClient.__init__, coalesce_streams=True)
+    setattr(NotebookClient, "__init__", whole)  # noqa: B010  (mypy forbids the assignment)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the jobs; kernels started from here on draw static explorers."""
     os.environ["MLBOOK_STATIC"] = "1"
+    keep_streams_whole()
     app.add_node(equation_table)
     app.add_directive("equations", Equations)
     app.connect("doctree-resolved", fill_equations)
