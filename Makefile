@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-NODE := tests/browser/node_modules/.package-lock.json
+NODE := tests/book/browser/node_modules/.package-lock.json
 PORT ?= 8000
 JOBS ?= 2
 
@@ -49,7 +49,7 @@ bench: $(READY)  ## Run the benchmarks: ratios against a bare NumPy call in the 
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY)  ## Rerun the papers' tables and figures
-	$(BIN)/python -m mlbook.experiments run
+	$(BIN)/python book/reproduction run
 
 lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 	$(BIN)/python tools/lock.py
@@ -58,7 +58,7 @@ lock: $(READY)  ## Bring requirements.lock and the list of licences up to date
 
 clean:  ## Remove everything that was built, installed or cached
 	rm -rf _build .venv .venv-newest .coverage* .pytest_cache .ruff_cache book/.ruff_cache
-	rm -rf .mypy_cache .hypothesis build dist *.egg-info tests/browser/node_modules
+	rm -rf .mypy_cache .hypothesis build dist *.egg-info tests/book/browser/node_modules
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt
@@ -66,6 +66,6 @@ $(READY): requirements.lock pyproject.toml tools/venv.sh data/packages.txt
 	@touch $@
 
 # axe-core, for the pages' accessibility tests: they are skipped (in CI: fail) without it.
-$(NODE): tests/browser/package-lock.json
-	@if command -v npm >/dev/null; then npm ci --prefix tests/browser && touch $@; \
+$(NODE): tests/book/browser/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --prefix tests/book/browser && touch $@; \
 	else echo "npm is not installed: the accessibility of the pages is not tested"; fi

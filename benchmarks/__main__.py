@@ -249,7 +249,7 @@ def write(result: Line, path: Path) -> None:
 def plot(result: Line, path: Path) -> None:
     """Draw the methods that the book compares, if any of them was measured."""
     try:
-        from mlbook.demos.scale import METHODS, time_over_rows
+        from book.figures.scale import METHODS, time_over_rows
     except ImportError as error:
         print(f"No plot: {error}")
         return

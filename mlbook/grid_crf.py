@@ -25,8 +25,8 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mlbook._dual_decomposition import REPORTED
 from mlbook._validation import check_integer, check_number
+from mlbook.dual_decomposition import REPORTED
 from mlbook.latent_crf import (
     DualDecompositionLearner,
     SlaveBatch,

@@ -194,7 +194,7 @@ class Index:
                 yield from self._mentions(text, treated, name, "function", code)
 
     def _tests(self) -> Iterator[Mention]:
-        for path in sorted((self.root / "tests").glob("test_*.py")):
+        for path in sorted((self.root / "tests").rglob("test_*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test"):
                     continue

@@ -5,24 +5,21 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import mlbook
-
 
 def bundled_file(name: str) -> Path:
-    """Return the path of a file under ``data/`` of the source tree.
+    """Return the path of a table of mlbook: in the installed package or, in a clone, ``data/``.
 
     Raises
     ------
     FileNotFoundError
-        If mlbook is installed without its sources; the message says what to do.
+        If it is in neither.
     """
-    path = Path(mlbook.__file__).resolve().parents[1] / "data" / name
-    if not path.exists():
-        raise FileNotFoundError(
-            f"data/{name} is part of mlbook's source tree and is not in the installed package; "
-            "clone the sources and install them with `pip install -e .`"
-        )
-    return path
+    package = Path(__file__).resolve().parent
+    places = [package / "_tables" / name, package.parents[1] / "data" / name]
+    found = next((path for path in places if path.exists()), None)
+    if found is None:
+        raise FileNotFoundError(f"{name} is in neither {places[0].parent} nor {places[1].parent}")
+    return found
 
 
 def package_file(package: str, name: str, *, project: str) -> Path:

@@ -1,0 +1,1 @@
+"""The book's own code: figures, quizzes, experiments; it imports the library."""

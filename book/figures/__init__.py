@@ -1,0 +1,1 @@
+"""What the pages draw: one module a page, of the page's name."""

@@ -1,0 +1,766 @@
+"""Figures of the chapter on the latent CRF."""
+
+import warnings
+from collections.abc import Sequence
+from copy import copy
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from book.figures.names import name_after
+from mlbook.datasets import make_noisy_gaussians
+from mlbook.exemplars import (
+    ExemplarSolution,
+    exemplar_bound,
+    exemplar_energy,
+    exemplar_labels,
+    solve_exemplars,
+)
+from mlbook.grid_crf import LatentGridCRF, make_xor_grids
+from mlbook.latent_crf import (
+    DualDecompositionLearner,
+    ExemplarProblem,
+    LatentExemplarMetric,
+    SlaveBatch,
+    SlaveState,
+    dual_value,
+    exemplars_of_partition,
+    initial_multipliers,
+    loss_augmented_potentials,
+    relaxed_loss,
+)
+from mlbook.partitions import f_measure
+from mlbook.plots import COLORS, INK, MARKERS, subplots
+
+__all__ = [
+    "DISTANCES",
+    "N_FEATURES",
+    "PENALTIES",
+    "RHOS",
+    "STEPS",
+    "STRENGTHS",
+    "WAYS",
+    "DualStep",
+    "assignment_grid",
+    "augmented_minimum",
+    "climb",
+    "cluster_exemplars",
+    "cyclic_distances",
+    "dual_path",
+    "learned_metric",
+    "master_and_slaves",
+    "noisy_sets",
+    "noisy_test_set",
+    "penalties_compared",
+    "penalty_and_distance",
+    "scores_of",
+    "share_of_noise",
+    "step_through",
+    "steps_compared",
+    "strength_path",
+    "three_points",
+    "tightness",
+    "towns",
+    "weights_of",
+    "xor_errors",
+    "xor_grid",
+    "xor_models",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.integer]
+
+
+# The problem and its dual
+
+
+def towns(n: int = 40, *, seed: int = 3) -> Floats:
+    """Draw n points around five centres in the unit square, the customers of the chapter.
+
+    Examples
+    --------
+    >>> towns(7).shape
+    (7, 2)
+    """
+    rng = np.random.default_rng(seed)
+    centers = np.array([[0.17, 0.2], [0.8, 0.15], [0.5, 0.5], [0.18, 0.8], [0.82, 0.8]])
+    return centers[np.arange(n) % 5] + 0.085 * rng.normal(size=(n, 2))
+
+
+def cyclic_distances() -> Floats:
+    """Three points, each near the next one only: the relaxation of Eq. 1 is not tight.
+
+    Examples
+    --------
+    >>> [exemplar_energy(cyclic_distances(), Q, 2.0) for Q in ([0], [0, 1], [0, 1, 2])]
+    [4.0, 4.0, 6.0]
+    """
+    return np.array([[0.0, 0, 2], [2, 0, 0], [0, 2, 0]])
+
+
+def _euclidean(X: Floats) -> Floats:
+    return np.linalg.norm(X[:, None] - X, axis=2)
+
+
+def _uphill(X: Floats) -> Floats:
+    """Distances for which going up costs three times as much: asymmetric, yet geometric."""
+    rise = X[None, :, 1] - X[:, None, 1]
+    return _euclidean(X) + 2 * np.maximum(rise, 0)
+
+
+def _random(X: Floats) -> Floats:
+    """Uniform numbers, unrelated to the points and asymmetric."""
+    return np.random.default_rng(0).uniform(0, 1, size=(len(X), len(X)))
+
+
+DISTANCES = {
+    "Euclidean": _euclidean,
+    "squared": lambda X: 2 * _euclidean(X) ** 2,
+    "uphill": _uphill,
+    "random": _random,
+}
+"""Ways to measure how far point p is from exemplar q."""
+
+
+PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+
+
+@cache
+def _solution(distance: str, penalty: float) -> ExemplarSolution:
+    D = DISTANCES[distance](towns())
+    return solve_exemplars(D, penalty, random_state=0)
+
+
+def penalty_and_distance(penalty: float, distance: str) -> tuple[Figure, str]:
+    """Draw the exemplars found for one penalty, and their number for all of them."""
+    X = towns()
+    solution = _solution(distance, penalty)
+    counts = [len(_solution(distance, f).exemplars) for f in PENALTIES]
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    _draw_stars(
+        left, X, solution.exemplars, exemplar_labels(DISTANCES[distance](X), solution.exemplars)
+    )
+    left.set(title=_count(solution.exemplars))
+    right.plot(PENALTIES, counts, marker="o", color=COLORS[0])
+    right.axvline(penalty, color=INK, linewidth=1, linestyle=":")
+    right.set(xscale="log", yscale="log", ylim=(0.8, 55), title="number of exemplars")
+    right.set(xlabel="penalty f", xticks=PENALTIES[::2], xticklabels=PENALTIES[::2])
+    right.set(yticks=[1, 2, 5, 10, 20, 40], yticklabels=[1, 2, 5, 10, 20, 40])
+    right.minorticks_off()
+    return figure, (
+        f"{distance} distances, penalty {penalty:g}: {_count(solution.exemplars)}, energy "
+        f"{solution.energy:.3f}, bound {solution.lower_bound:.3f}. No other set can save more "
+        f"than {100 * solution.gap:.1f}%."
+    )
+
+
+def _count(exemplars: Labels) -> str:
+    return f"{len(exemplars)} exemplar{'s' if len(exemplars) > 1 else ''}"
+
+
+def _draw_stars(ax: Axes, X: Floats, exemplars: Labels, labels: Labels) -> None:
+    """Draw a line from every point to its exemplar; exemplars are large."""
+    for p, c in enumerate(labels):
+        color = COLORS[c % len(COLORS)]
+        ax.plot(*X[[p, exemplars[c]]].T, color=color, linewidth=0.8, alpha=0.6)
+        x, y = X[p]
+        ax.scatter(x, y, s=22, color=color, marker=MARKERS[c % len(MARKERS)], linewidths=0)
+    for c, q in enumerate(exemplars):
+        color, marker = COLORS[c % len(COLORS)], MARKERS[c % len(MARKERS)]
+        x, y = X[q]
+        ax.scatter(x, y, s=95, color=color, marker=marker, edgecolors=INK, zorder=3)
+    ax.set(xlim=(-0.12, 1.15), ylim=(-0.12, 1.15), xticks=[], yticks=[], aspect="equal")
+
+
+class DualStep(NamedTuple):
+    """One point of a path up the dual function, and what it suggests."""
+
+    prices: Floats
+    bound: float
+    exemplars: Labels
+    energy: float
+
+
+def dual_path(D: Floats, penalty: float, n_steps: int, *, step: float) -> list[DualStep]:
+    """Climb the dual function L(v) from v = 0 by plain subgradient steps.
+
+    Point q is open if f_q − v_q − Σ_{p ≠ q} (v_p − d_pq)₊ < 0. A supergradient of L at v is, for
+    every point, 1 minus the number of open points that it pays for. The step is multiplied by
+    1 / (1 + t / 10). A set of exemplars is rounded from the path: points that were open
+    lately, the most often open first, are added while that lowers the energy. O(n²) per
+    step and O(n²) for the rounding.
+
+    Returns
+    -------
+    list of DualStep
+        The prices v before every step and after the last one, L(v), the set and its energy.
+
+    Examples
+    --------
+    >>> path = dual_path(cyclic_distances(), 2.0, 20, step=0.5)
+    >>> round(max(step.bound for step in path), 1), min(step.energy for step in path)
+    (3.0, 4.0)
+    """
+    n = len(D)
+    v, share = np.zeros(n), np.zeros(n)
+    path = []
+    for t in range(n_steps + 1):
+        margins = v[:, None] - D
+        np.fill_diagonal(margins, 0)
+        reduced = penalty - v - np.maximum(margins, 0).sum(axis=0)
+        is_open = reduced < 0
+        share += 0.1 * (is_open - share)
+        order = np.lexsort((reduced, -share))
+        exemplars = _add_while_it_pays(D, penalty, order[: max(1, np.sum(share > 0.02))])
+        energy = exemplar_energy(D, exemplars, penalty)
+        path.append(DualStep(v, exemplar_bound(D, penalty, v), exemplars, energy))
+        gradient = 1.0 - is_open - (margins > 0)[:, is_open].sum(axis=1)
+        v = v + step / (1 + t / 10) * gradient
+    return path
+
+
+def _add_while_it_pays(D: Floats, penalty: float, candidates: Labels) -> Labels:
+    chosen = candidates[:1]
+    for q in candidates[1:]:
+        more = np.append(chosen, q)
+        if exemplar_energy(D, more, penalty) < exemplar_energy(D, chosen, penalty):
+            chosen = more
+    return chosen
+
+
+STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 80, 120, 200)
+
+
+@cache
+def _stepped(distance: str) -> tuple[Floats, list[DualStep]]:
+    X = towns()
+    return X, dual_path(DISTANCES[distance](X), 1.6, STEPS[-1], step=0.06)
+
+
+def step_through(step: int, distance: str) -> tuple[Figure, str]:
+    """Draw the prices of 40 points after some steps on the dual, and the two bounds so far."""
+    X, path = _stepped(distance)
+    now = path[step]
+    bounds = np.maximum.accumulate([s.bound for s in path])
+    energies = np.minimum.accumulate([s.energy for s in path])
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    labels = exemplar_labels(DISTANCES[distance](X), now.exemplars)
+    if distance == "Euclidean":
+        for x, price in zip(X, np.maximum(now.prices, 0), strict=True):
+            left.add_patch(Circle(tuple(x), price, fill=False, edgecolor="0.75", linewidth=0.7))
+    _draw_stars(left, X, now.exemplars, labels)
+    left.set(title=f"step {step}: {_count(now.exemplars)}")
+    shown = np.arange(step + 1)
+    right.plot(shown, energies[: step + 1], color=COLORS[1], label="best energy", marker="v",
+               markevery=[-1])  # fmt: skip
+    right.plot(shown, bounds[: step + 1], color=COLORS[0], label="best bound", marker="^",
+               markevery=[-1])  # fmt: skip
+    right.set_xscale("symlog", linthresh=5)
+    right.set(xlim=(-0.3, 230), ylim=(0, 28), xlabel="step", title="the optimum is between")
+    right.set(xticks=[0, 5, 20, 200], xticklabels=[0, 5, 20, 200])
+    right.minorticks_off()
+    right.legend(frameon=False, loc="upper right")
+    energy, bound = energies[step], bounds[step]
+    return figure, (
+        f"{distance} distances, after {step} steps: bound {bound:.3f}, energy {energy:.3f}, so at "
+        f"most {100 * (1 - bound / energy):.1f}% could be saved."
+    )
+
+
+# Two drawings
+
+
+def assignment_grid() -> Figure:
+    """Draw five points, their exemplars, and the same as a 0-1 matrix with its constraints."""
+    X = np.array([[0.1, 0.75], [0.3, 0.95], [0.25, 0.45], [0.8, 0.3], [0.95, 0.6]])
+    exemplars, labels = np.array([0, 3]), np.array([0, 0, 0, 1, 1])
+    figure, axes = subplots(1, 2, height=2.9)
+    left, right = axes[0]
+    _draw_stars(left, X, exemplars, labels)
+    for p, x in enumerate(X):
+        left.annotate(f"{p + 1}", tuple(x), (7, 5), textcoords="offset points")
+    left.set(title="two exemplars: 1 and 4")
+    for p in range(5):
+        for q in range(5):
+            chosen = exemplars[labels[p]] == q
+            color = COLORS[labels[p]] if chosen else ("0.85" if p == q else "white")
+            right.add_patch(Rectangle((q, p), 1, 1, facecolor=color, edgecolor="0.6"))
+            text = "1" if chosen else "0"
+            right.text(q + 0.5, p + 0.5, text, ha="center", va="center",
+                       color="white" if chosen else "0.4")  # fmt: skip
+    right.add_patch(Rectangle((0, 1), 5, 1, fill=False, edgecolor=INK, linewidth=2.5))
+    right.text(5.15, 1.5, "one 1\nper row", va="center", fontsize=10)
+    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.5}
+    right.annotate("", (3.82, 3.35), (3.82, 4.5), arrowprops=arrow)
+    right.text(5.15, 4.1, "a 1 needs a 1\non the diagonal", va="center", fontsize=10)
+    ticks = np.arange(5) + 0.5
+    right.set(xlim=(-0.1, 8.6), ylim=(5.1, -0.1), aspect="equal", ylabel="point p")
+    right.set(xticks=ticks, xticklabels=range(1, 6), yticks=ticks, yticklabels=range(1, 6))
+    right.set_title("x, exemplar q across", loc="left")
+    right.spines[:].set_visible(False)
+    return figure
+
+
+def master_and_slaves() -> Figure:
+    """Draw which of the nine variables of three points each of the five slaves sees."""
+    rows = [{(p, q) for q in range(3)} | {(q, q) for q in range(3)} for p in range(3)]
+    seen = [*rows, {(0, 0), (1, 1)}, {(2, 2)}]
+    names = ["point 1", "point 2", "point 3", "{1, 2}", "{3}"]
+    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2}
+    figure, axes = subplots(height=2.9)
+    ax = axes[0, 0]
+    ax.add_patch(FancyBboxPatch((2.2, 5.2), 12.2, 1.5, boxstyle="round,pad=0.2", facecolor="0.93"))
+    ax.text(8.3, 5.95, "master: weights w, prices λ with sum 0", ha="center", va="center")
+    for i, (cells, name) in enumerate(zip(seen, names, strict=True)):
+        x = 3.4 * i
+        for p in range(3):
+            for q in range(3):
+                inside = (p, q) in cells
+                face = (COLORS[1] if p == q else COLORS[2]) if inside else "white"
+                spot = (x + q, 2 - p)
+                hatch = "//" if inside and p == q else None
+                ax.add_patch(Rectangle(spot, 1, 1, facecolor=face, edgecolor="0.4", hatch=hatch))
+        ax.text(x + 1.5, -0.3, name, ha="center", va="top", fontsize=11)
+        for shift, ends in [(1.1, (5.0, 3.1)), (1.9, (3.1, 5.0))]:
+            ax.annotate("", (x + shift, ends[1]), (x + shift, ends[0]), arrowprops=arrow)
+    ax.text(0.95, 4.05, "λ", ha="right", va="center")
+    ax.text(2.05, 4.05, "x̂", ha="left", va="center")
+    ax.set(xlim=(-0.4, 17), ylim=(-1.5, 7), aspect="equal")
+    ax.axis("off")
+    return figure
+
+
+# The worked example, and what the printed rule does
+
+
+def three_points() -> tuple[Floats, Labels]:
+    """Three points with two features, of which the first tells the clusters apart.
+
+    Examples
+    --------
+    >>> X, y = three_points()
+    >>> X.tolist(), y.tolist()
+    ([[0.0, 0.0], [0.0, 2.0], [2.0, 0.0]], [0, 0, 1])
+    """
+    return np.array([[0.0, 0.0], [0.0, 2.0], [2.0, 0.0]]), np.array([0, 0, 1])
+
+
+class _PrintedSlaves:
+    """Point slaves by Komodakis 2011, Eqs. 32-33 as printed: what p chooses may stay closed."""
+
+    def __init__(self, batch: SlaveBatch) -> None:
+        self.batch, self.shape, self.coords = batch, batch.shape, batch.coords
+
+    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
+        right = self.batch.minimise(w, multipliers)
+        problem = self.batch.problem  # type: ignore[attr-defined]
+        shares = problem.potentials(w).diagonal() / (self.shape[0] + 1)
+        is_open = shares + multipliers < 0
+        np.fill_diagonal(is_open, right.mu.diagonal())
+        return right._replace(mu=is_open)
+
+    def evaluate(self, x: Labels) -> SlaveState:
+        return self.batch.evaluate(x)
+
+
+def climb(
+    problem: ExemplarProblem, w: Floats, n_steps: int, *, step: float, printed: bool = False
+) -> Floats:
+    """Best dual bound so far along subgradient steps on the multipliers, the weights fixed.
+
+    The step is multiplied by 1 / (1 + t / 10). With `printed` the votes are those of Eqs. 32-33 as
+    printed, while the bound is always the true one. O(n²) per step.
+
+    Examples
+    --------
+    >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
+    >>> climb(problem, np.array([0.5, 0.5]), 2, step=2.0).tolist()
+    [-2.0, 2.5, 2.5]
+    """
+    voters = copy(problem)
+    if printed:
+        voters.batches = [_PrintedSlaves(problem.batches[0]), problem.batches[1]]
+    x = problem.complete(w, None)
+    multipliers = initial_multipliers(problem)
+    values = [dual_value(problem, w, multipliers)]
+    for t in range(n_steps):
+        slopes = relaxed_loss(voters, w, multipliers, x).multipliers
+        length = step / (1 + t / 10)
+        multipliers = [a - length * b for a, b in zip(multipliers, slopes, strict=True)]
+        values.append(dual_value(problem, w, multipliers))
+    return np.maximum.accumulate(values)
+
+
+def augmented_minimum(
+    D: Floats, labels: Labels, penalty: float, *, alpha: float, beta: float, integral: bool
+) -> float:
+    """Minimum of the loss-augmented energy or of its relaxation, by HiGHS.
+
+    Minimizes Σ ū_pq x_pq + α Σ_C (2 t_C − 1 − Σ_{q∈C} x_qq) − βn with x_pq ≤ x_qq ≤ t_C: at binary
+    x_qq this is E − Δ of Komodakis 2011, Eq. 17, at fractional ones Eq. 26. With α = β = 0 it is
+    the program of Eqs. 2-5. For few points.
+
+    Examples
+    --------
+    >>> D, y = cyclic_distances(), np.zeros(3, dtype=int)
+    >>> options = {"penalty": 2.0, "alpha": 0.0, "beta": 0.0}
+    >>> [round(augmented_minimum(D, y, integral=i, **options), 6) for i in (False, True)]
+    [3.0, 4.0]
+    """
+    n, k = len(D), int(labels.max()) + 1
+    U = loss_augmented_potentials(D, labels, penalty, beta)
+    U[np.diag_indices(n)] -= alpha
+    cost = np.concatenate([U.ravel(), np.full(k, 2.0 * alpha)])
+    rows = np.kron(np.eye(n), np.ones(n))
+    diagonal = np.tile(np.diag_indices(n)[0] * (n + 1), n)
+    off = np.flatnonzero(diagonal != np.arange(n * n))
+    below = np.zeros((len(off) + n, n * n + k))
+    below[np.arange(len(off)), off] = 1
+    below[np.arange(len(off)), diagonal[off]] = -1
+    below[len(off) + np.arange(n), np.arange(n) * (n + 1)] = 1
+    below[len(off) + np.arange(n), n * n + labels] = -1
+    integrality = np.zeros(n * n + k)
+    integrality[np.arange(n) * (n + 1)] = integral
+    result = milp(
+        cost,
+        integrality=integrality,
+        bounds=Bounds(0, 1),
+        constraints=[
+            LinearConstraint(np.hstack([rows, np.zeros((n, k))]), 1, 1),
+            LinearConstraint(below, -np.inf, 0),
+        ],
+    )
+    return float(result.fun) - alpha * k - beta * n
+
+
+def tightness(n_seeds: int, n: int = 12) -> list[tuple[str, ...]]:
+    """Count how often a linear relaxation attains the minimum: Eq. 1, and Eq. 1 with the error.
+
+    Returns one row per kind of distance: the share of `n_seeds` draws of n points in three clusters
+    whose relaxation of Eq. 1 is tight, the same for Eq. 26, and the mean of the relaxed
+    hinge loss and of the true one.
+    """
+    labels = np.arange(n) % 3
+    rows: list[tuple[str, ...]] = []
+    for name in ("Gaussian, far apart", "Gaussian, overlapping", "random"):
+        tight: list[tuple[bool, bool]] = []
+        losses = []
+        for seed in range(n_seeds):
+            rng = np.random.default_rng(seed)
+            far = 4.0 if name.endswith("apart") else 1.0
+            X = rng.normal(size=(n, 2)) + far * np.array([[0, 0], [2, 0], [1, 2]])[labels]
+            D = rng.uniform(0, 9, size=(n, n)) if name == "random" else _euclidean(X)
+            plain, margin = (
+                [
+                    augmented_minimum(D, labels, 4.0, alpha=a, beta=a, integral=i)
+                    for i in (False, True)
+                ]
+                for a in (0.0, 1.0)
+            )
+            Q = exemplars_of_partition(D, labels)
+            truth = 4.0 * len(Q) + sum(D[p, Q[c]] for p, c in enumerate(labels) if p != Q[c])
+            tight.append((plain[1] - plain[0] < 1e-6, margin[1] - margin[0] < 1e-6))
+            losses.append([truth - margin[0], truth - margin[1]])
+        shares = [f"{share:.0%}" for share in np.mean(tight, axis=0)]
+        rows.append((name, *shares, *(f"{loss:.1f}" for loss in np.mean(losses, axis=0))))
+    return rows
+
+
+# Learning
+
+
+RHOS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
+STRENGTHS = (0.001, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
+WAYS = ("Euclidean", "standardized", "learned")
+N_FEATURES = 30
+
+
+@cache
+def noisy_sets(rho: float, n_sets: int, first_seed: int) -> tuple[list[Floats], list[Labels]]:
+    """Draw sets of 60 points in five clusters with 30 features, a share ρ of them noise.
+
+    Examples
+    --------
+    >>> X, y = noisy_sets(0.5, 2, 0)
+    >>> [points.shape for points in X]
+    [(60, 30), (60, 30)]
+    """
+    draws = [
+        make_noisy_gaussians(
+            60, n_features=N_FEATURES, noisy_fraction=rho, n_clusters=5, random_state=seed
+        )
+        for seed in range(first_seed, first_seed + n_sets)
+    ]
+    return [X for X, _ in draws], [y for _, y in draws]
+
+
+@cache
+def learned_metric(
+    rho: float = 0.5, strength: float | None = None, penalty: float | None = None
+) -> LatentExemplarMetric:
+    """Learn from four noisy sets; `strength` is per training point, None what the library takes.
+
+    Examples
+    --------
+    >>> metric = learned_metric(0.5)
+    >>> metric.weights_.shape
+    (30,)
+    """
+    X, y = noisy_sets(rho, 4, 0)
+    total = sum(map(len, y))
+    model = LatentExemplarMetric(
+        strength="auto" if strength is None else strength * total,
+        penalty="auto" if penalty is None else penalty,
+        max_iter=120,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # 120 steps will do, whatever the penalty
+        return model.fit(X, y)
+
+
+def cluster_exemplars(X: Floats, w: Floats, penalty: float) -> Labels:
+    """Cluster points around exemplars under Σ_i w_i (x_i − z_i)².
+
+    Examples
+    --------
+    >>> X, _ = three_points()
+    >>> print(cluster_exemplars(X, np.array([2.0, 0.1]), 3.0))
+    [0 0 1]
+    """
+    D = cdist(X * np.sqrt(w), X * np.sqrt(w), "sqeuclidean")
+    return exemplar_labels(D, solve_exemplars(D, penalty, random_state=0).exemplars)
+
+
+@cache
+def weights_of(way: str, rho: float) -> Floats:
+    """Weights of one of the `WAYS`, in units that make its best penalty that of the learned metric.
+
+    The Euclidean distance and the standardized one (each feature divided by its mean square
+    difference over the training pairs) get the scale at which the mean number of clusters
+    found in the training sets is nearest to the true one.
+    """
+    metric = learned_metric(rho)
+    if way == "learned":
+        return metric.weights_
+    X, y = noisy_sets(rho, 4, 0)
+    w = np.ones(N_FEATURES) if way == "Euclidean" else 1 / metric.scales_
+    w = w * metric.penalty_ / (w @ metric.scales_)
+
+    def excess(scale: float) -> float:
+        found = [cluster_exemplars(points, scale * w, metric.penalty_) for points in X]
+        return abs(sum(len(set(a)) - len(set(b)) for a, b in zip(found, y, strict=True)))
+
+    return min(np.geomspace(0.05, 1, 10), key=excess) * w
+
+
+@cache
+def scores_of(way: str, rho: float) -> tuple[float, tuple[int, ...]]:
+    """Mean pairwise F on four test sets, and the numbers of clusters found in them."""
+    w, penalty = weights_of(way, rho), learned_metric(rho).penalty_
+    X, y = noisy_sets(rho, 4, 100)
+    found = [cluster_exemplars(points, w, penalty) for points in X]
+    scores = [f_measure(labels, labels_) for labels, labels_ in zip(y, found, strict=True)]
+    return float(np.mean(scores)), tuple(len(set(labels_)) for labels_ in found)
+
+
+def _show_set(ax: Axes, X: Floats, truth: Labels, found: Labels, rho: float) -> None:
+    """Draw a set along the two widest directions of its clean features, or of all if none is."""
+    clean = X[:, : N_FEATURES - round(rho * N_FEATURES)]
+    centred = clean - clean.mean(axis=0)
+    Z = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    Z *= np.sign(Z[0])
+    named = name_after(truth, found) % len(COLORS)
+    for c in np.unique(truth):
+        inside = truth == c
+        colors = np.array(COLORS)[named[inside]]
+        x, y = Z[inside].T
+        ax.scatter(x, y, s=26, c=colors, marker=MARKERS[c], linewidths=0, alpha=0.85)
+    ax.set(xticks=[], yticks=[])
+
+
+def noisy_test_set() -> Figure:
+    """Draw a test set with half of its features noise, clustered by two distances."""
+    (X,), (y,) = noisy_sets(0.5, 1, 100)
+    figure, axes = subplots(1, 2, height=3)
+    for ax, way in zip(axes[0], ("Euclidean", "learned"), strict=True):
+        found = cluster_exemplars(X, weights_of(way, 0.5), learned_metric(0.5).penalty_)
+        _show_set(ax, X, y, found, 0.5)
+        title = f"{way}: {found.max() + 1} clusters, F = {f_measure(y, found):.2f}"
+        ax.set_title(title, fontsize=11)
+    return figure
+
+
+def share_of_noise(rho: float, way: str) -> tuple[Figure, str]:
+    """Draw a test set clustered in one way, and the scores of all, for a share ρ of noise."""
+    X, y = noisy_sets(rho, 1, 100)
+    found = cluster_exemplars(X[0], weights_of(way, rho), learned_metric(rho).penalty_)
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    _show_set(left, X[0], y[0], found, rho)
+    left.set(title=f"{way}: {found.max() + 1} clusters")
+    scores = [scores_of(name, rho) for name in WAYS]
+    bars = right.barh(range(3), [score for score, _ in scores], color=COLORS[6], height=0.6)
+    bars[WAYS.index(way)].set(color=COLORS[0], hatch="//")
+    right.bar_label(bars, fmt="{:.2f}", padding=3)
+    right.set(yticks=range(3), yticklabels=WAYS, xlim=(0, 1.25), xticks=[0, 0.5, 1])
+    right.set(title="F on test sets")
+    right.invert_yaxis()
+    words = "; ".join(
+        f"{name} {score:.2f} with {', '.join(map(str, counts))} clusters"
+        for name, (score, counts) in zip(WAYS, scores, strict=True)
+    )
+    return figure, f"Shown: {way}. Share of noise ρ = {rho:g}, four test sets: {words}."
+
+
+@cache
+def _strength_scores(strength: float) -> tuple[float, int]:
+    """Mean F on the test sets, and the number of weights that are not zero."""
+    metric = learned_metric(0.7, strength)
+    X, y = noisy_sets(0.7, 4, 100)
+    found = [cluster_exemplars(points, metric.weights_, metric.penalty_) for points in X]
+    score = np.mean([f_measure(a, b) for a, b in zip(y, found, strict=True)])
+    return float(score), int(np.count_nonzero(metric.weights_))
+
+
+def strength_path(strength: float) -> tuple[Figure, str]:
+    """Draw the learned weights for one strength τ, and the path of all weights over τ."""
+    metric = learned_metric(0.7, strength)
+    scaled = metric.weights_ * metric.scales_
+    paths = np.array([learned_metric(0.7, tau).weights_ * metric.scales_ for tau in STRENGTHS])
+    clean = np.arange(N_FEATURES) < N_FEATURES - round(0.7 * N_FEATURES)
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    for inside, color, marker, name in [
+        (clean, COLORS[0], "o", "clean"), (~clean, COLORS[1], "s", "noise")
+    ]:  # fmt: skip
+        index = np.flatnonzero(inside) + 1
+        left.vlines(index, 0, scaled[inside], color=color, linewidth=1)
+        left.scatter(index, scaled[inside], s=18, color=color, marker=marker, label=name)
+        style = {"color": color, "linewidth": 1, "alpha": 0.8, "marker": marker, "markersize": 3}
+        right.plot(STRENGTHS, paths[:, inside], **style)
+    top = 1.05 * paths.max()
+    left.set(ylim=(-0.02 * top, top), xlabel="feature", title="weight × scale")
+    left.legend(frameon=False, loc="upper right")
+    right.axvline(strength, color=INK, linewidth=1, linestyle=":")
+    right.set(xscale="log", ylim=(-0.02 * top, top), yticks=[], title="over all strengths")
+    right.set(xlabel="τ / number of points", xticks=[0.001, 0.01, 0.1, 1])
+    right.set(xticklabels=["0.001", "0.01", "0.1", "1"])
+    right.minorticks_off()
+    score, count = _strength_scores(strength)
+    noise = scaled[~clean].sum() / max(scaled.sum(), 1e-300)
+    return figure, (
+        f"τ = {strength:g} per point: {count} of {N_FEATURES} weights are not zero, noise has "
+        f"{noise:.1%} of the total; F on test sets {score:.2f}."
+    )
+
+
+def penalties_compared(penalties: Sequence[float]) -> list[tuple[str, ...]]:
+    """Learn with several penalties, half of the features noise.
+
+    Returns one row per penalty: it, the relaxed loss, a lower bound on the hinge loss, F on the
+    test sets and the mean number of clusters found in them.
+    """
+    rows: list[tuple[str, ...]] = []
+    X, y = noisy_sets(0.5, 4, 100)
+    for penalty in penalties:
+        metric = learned_metric(0.5, penalty=penalty)
+        found = [metric.predict(points) for points in X]
+        score = np.mean([f_measure(a, b) for a, b in zip(y, found, strict=True)])
+        count = np.mean([labels.max() + 1 for labels in found])
+        losses = metric.relaxed_loss_, metric.hinge_lower_bound_
+        rows.append((f"{penalty:g}", *(f"{a:.0f}" for a in losses), f"{score:.2f}", f"{count:.1f}"))
+    return rows
+
+
+def steps_compared(n_iter: int = 60) -> list[tuple[str, str]]:
+    """Run the learner with different steps and scales; return the loss of each at its best."""
+    X, y = noisy_sets(0.5, 4, 0)
+    metric = learned_metric(0.5)
+    total, clusters = sum(map(len, y)), sum(len(set(labels)) for labels in y)
+    unit = (1 + metric.penalty_ * clusters / total) / N_FEATURES
+    step_w, step_l = 4 * unit / total, metric.penalty_ * clusters / total
+    choices = {
+        "two steps, each feature scaled": (step_w, step_l, metric.scales_),
+        "one step, that of the weights": (step_w, step_w, metric.scales_),
+        "one step, that of the prices": (step_l, step_l, metric.scales_),
+        "two steps, one scale for all": (step_w, step_l, metric.scales_.mean()),
+    }
+    rows = []
+    for name, (one, other, scales) in choices.items():
+        problems = [
+            ExemplarProblem(points, labels, penalty=metric.penalty_, scales=scales)
+            for points, labels in zip(X, y, strict=True)
+        ]
+        learner = DualDecompositionLearner(
+            regularizer="l1", strength=metric.strength_, projection=lambda w: np.maximum(w, 0),
+            step_weights=one, step_multipliers=other, max_iter=n_iter, tol=0,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # n_iter steps are what is asked
+            learner.fit(problems, np.full(N_FEATURES, unit))
+        rows.append((name, f"{learner.current_loss_:.0f}"))
+    return rows
+
+
+# A second latent CRF
+
+
+@cache
+def xor_models() -> dict[int, LatentGridCRF]:
+    """Learn to label the exclusive-or grids with one and with two hidden states per label."""
+    images, labels, _ = _xor_grids()
+    return {
+        n_hidden: LatentGridCRF(n_hidden=n_hidden, random_state=0).fit(
+            list(images[:8]), list(labels[:8])
+        )
+        for n_hidden in (1, 2)
+    }
+
+
+@cache
+def _xor_grids() -> tuple[Floats, Labels, Labels]:
+    return make_xor_grids(12, (16, 16), noise=1.0, random_state=0)
+
+
+def xor_errors() -> list[tuple[str, str]]:
+    """Share of wrong labels on four test grids, in three ways, and of wrong parts in the best."""
+    images, labels, parts = _xor_grids()
+    images, labels, parts = images[8:], labels[8:], parts[8:]
+    rows = [("sign of the product, node by node", (images.prod(axis=-1) < 0) != labels)]
+    for n_hidden, model in xor_models().items():
+        found = np.array([model.predict(image) for image in images])
+        name = "one hidden state per label" if n_hidden == 1 else "two hidden states per label"
+        rows.append((name, found != labels))
+    states = np.array([xor_models()[2].infer(image).states for image in images])
+    named = name_after(parts.ravel(), states.ravel())
+    rows.append(("its parts against the true ones", named != parts.ravel()))
+    return [(name, f"{np.mean(wrong):.0%}") for name, wrong in rows]
+
+
+def xor_grid() -> Figure:
+    """Draw a test grid: its labels, what single nodes say, and the two CRFs."""
+    images, all_labels, _ = _xor_grids()
+    image, labels = images[8], all_labels[8]
+    pictures = [labels, image.prod(axis=-1) < 0]
+    pictures += [model.predict(image) for model in xor_models().values()]
+    names = ["true labels", "node by node", "CRF, nothing\nhidden", "CRF, two\nhidden states"]
+    figure, axes = subplots(1, 4, height=1.9)
+    for ax, picture, name in zip(axes[0], pictures, names, strict=True):
+        ax.imshow(picture, cmap="Blues", vmin=-0.4, vmax=1.4)
+        wrong = np.argwhere(picture != labels)
+        ax.scatter(wrong[:, 1], wrong[:, 0], s=8, color=COLORS[1], marker="x", linewidths=1)
+        ax.set_title(name, fontsize=10)
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(True)
+    return figure

@@ -1,0 +1,515 @@
+"""Figures of the chapter on MLCA."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from sklearn.cluster import KMeans
+from threadpoolctl import ThreadpoolController
+
+from book.figures.names import name_after
+from mlbook.baselines import METRICS
+from mlbook.datasets import make_crossed_clusters
+from mlbook.kmeans import spectral_embedding
+from mlbook.mlca import MLCA, closed_form_metric
+from mlbook.partitions import normalized_assignment, partition_loss
+from mlbook.plots import COLORS, INK, MARKERS, subplots
+
+__all__ = [
+    "CAUSES",
+    "ROUTES",
+    "WAYS",
+    "centred_spectral",
+    "cluster",
+    "conditioning",
+    "crossed_clusters",
+    "exact_fit",
+    "explained_shares",
+    "four_points",
+    "losses_of",
+    "mean_and_spread",
+    "noise_and_features",
+    "risk_triangle",
+    "sensors",
+    "sizes_and_ways",
+    "structured_loss",
+    "subsampling",
+    "worst_case_risk",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.integer]
+
+
+# The risk and its convex bound
+
+
+def worst_case_risk(X: Floats, M: Floats, labels: Labels, n_clusters: int | None = None) -> float:
+    """Largest Δ to the partition over all solutions of relaxed k-means (Law 2016, Eq. 13).
+
+    In the papers: Law 2016, Eqs. 9, 12-14, 22 and 23. (It is zero exactly if Eq. 9 holds.)
+
+    If the k-th eigenvalue of XMXᵀ is tied, the solutions are the eigenvectors above it,
+    completed by any others inside its eigenspace; the worst completion takes the smallest
+    eigenvalues of C there. k is `n_clusters`, or the number of labels. O(n(d + k)²).
+
+    Examples
+    --------
+    >>> X, y = four_points()
+    >>> risks = [worst_case_risk(X, np.diag(m), y) for m in ([1, 1, 0], [1, 1, 1])]
+    >>> np.round(risks, 6).tolist()
+    [0.4, 2.4]
+    """
+    A, C, n_classes = _pair(X, M, labels)
+    k = n_classes if n_clusters is None else n_clusters
+    values, vectors = eigh(A)
+    tolerance = 1e-9 * max(abs(values))
+    above = vectors[:, values > values[-k] + tolerance]
+    tied = vectors[:, abs(values - values[-k]) <= tolerance]
+    overlap = np.trace(above.T @ C @ above)
+    overlap += np.sort(np.linalg.eigvalsh(tied.T @ C @ tied))[: k - above.shape[1]].sum()
+    return float(n_classes + k - 2 * overlap)
+
+
+def structured_loss(X: Floats, M: Floats, labels: Labels) -> float:
+    """Convex bound of the risk: max over projectors of Δ + ⟨Ĉ − C, XMXᵀ⟩ (Law 2016, Eq. 10).
+
+    In the papers: Law 2016, Eqs. 10, 11, 24 and 25.
+
+    By Fan's theorem the sum of the k largest eigenvalues of XMXᵀ − 2C, plus what does not
+    depend on Ĉ. O(n(d + k)²).
+
+    Examples
+    --------
+    >>> X, y = four_points()
+    >>> round(structured_loss(X, np.zeros((3, 3)), y), 6)
+    4.0
+    """
+    A, C, k = _pair(X, M, labels)
+    largest = np.linalg.eigvalsh(A - 2 * C)[-k:].sum()
+    return float(2 * k + largest - np.sum(C * A))
+
+
+def _pair(X: Floats, M: Floats, labels: Labels) -> tuple[Floats, Floats, int]:
+    """XMXᵀ and C in coordinates of the columns of X and J, plus up to k directions beside them.
+
+    There both matrices are zero; k of these directions serve as well as n.
+    """
+    J = normalized_assignment(labels).toarray()
+    n, k = J.shape
+    triangle = np.linalg.qr(np.hstack([X, J])).R
+    rows = np.pad(triangle, ((0, min(k, n - len(triangle))), (0, 0)))
+    Z, F = rows[:, : X.shape[1]], rows[:, X.shape[1] :]
+    return Z @ M @ Z.T, F @ F.T, k
+
+
+# The worked example
+
+
+def four_points() -> tuple[Floats, Labels]:
+    """Four points with three features, a constant, a signal and a nuisance, and two classes.
+
+    Examples
+    --------
+    >>> X, y = four_points()
+    >>> print(X.T @ X)
+    [[  4.   0.   0.]
+     [  0.  20.   0.]
+     [  0.   0. 100.]]
+    """
+    return np.array([[1.0, -3, 5], [1, -1, -5], [1, 1, -5], [1, 3, 5]]), np.array([0, 0, 1, 1])
+
+
+def risk_triangle() -> Figure:
+    """Draw the risk of all diagonal metrics on the four points, and its convex bound on a line."""
+    X, y = four_points()
+    lengths = np.sum(X**2, axis=0)
+    ends = np.array([lengths, np.diag(closed_form_metric(X, normalized_assignment(y))) * lengths])
+    ends /= ends.sum(axis=1, keepdims=True)
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    _draw_cells(left, X, y)
+    path = ends @ _CORNERS
+    left.plot(*path.T, color=INK, linestyle="--", linewidth=1.2)
+    for (x, height), name, marker in zip(path, ["Euclidean", "MLCA"], MARKERS, strict=False):
+        left.scatter(x, height, s=50, color=INK, marker=marker, zorder=3)
+        left.annotate(name, (x, height), (9, 4), textcoords="offset points")
+    shares = np.linspace(0, 1, 101)
+    metrics = [np.diag(((1 - t) * ends[0] + t * ends[1]) / lengths) for t in shares]
+    risks = [worst_case_risk(X, M, y) for M in metrics]
+    scales = np.geomspace(0.01, 30, 40)
+    bounds = [min(structured_loss(X, s * M, y) for s in scales) for M in metrics]
+    right.plot(shares, bounds, linestyle="--", color=COLORS[1], label="convex bound (10)")
+    right.plot(shares, risks, color=COLORS[0], label="risk (13)", drawstyle="steps-mid")
+    right.set(ylim=(0, 5.9), title="along the dashed line")
+    right.set(xticks=[0, 1], xticklabels=["Euclidean", "MLCA"])
+    right.legend(frameon=False, loc="upper left")
+    return figure
+
+
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
+
+
+def _draw_cells(ax: Axes, X: Floats, y: Labels) -> None:
+    """Draw the three cells on which relaxed k-means drops the same feature."""
+    names, middle = ["constant", "signal", "nuisance"], np.full(3, 1 / 3)
+    lengths = np.sum(X**2, axis=0)
+    for dropped, color in enumerate(COLORS[:3]):
+        polygon = np.vstack([np.delete(np.eye(3), dropped, axis=0), middle])
+        ax.fill(*(polygon @ _CORNERS).T, color=color, alpha=0.25, linewidth=0)
+        weights = polygon.mean(axis=0)
+        risk = worst_case_risk(X, np.diag(weights / lengths), y)
+        x, height = weights @ _CORNERS
+        ax.text(x, height + 0.06, f"{risk:.1f}", ha="center", va="center", fontsize=13)
+    for corner, name, below in zip(_CORNERS, names, [True, True, False], strict=True):
+        height = corner[1] + (-0.05 if below else 0.04)
+        ax.text(corner[0], height, name, ha="center", va="top" if below else "bottom")
+    ax.set(
+        xlim=(-0.15, 1.15), ylim=(-0.17, 1.02), aspect="equal", title="risk of a diagonal metric"
+    )
+    ax.axis("off")
+
+
+# Clustering test data in several ways
+
+
+def _mlca(X: Floats, y: Labels, T: Floats) -> Floats:
+    return MLCA().fit(X, y).transform(T)
+
+
+def _learned(name: str) -> Callable[[Floats, Labels, Floats], Floats]:
+    return lambda X, y, T: T @ METRICS[name](X, y).T
+
+
+WAYS: dict[str, Callable[[Floats, Labels, Floats], Floats]] = {
+    "Euclidean": lambda X, y, T: T,
+    "Euclidean, spectral": lambda X, y, T: spectral_embedding(T, 3),
+    "MLCA": _mlca,
+    "MLCA, spectral": lambda X, y, T: spectral_embedding(_mlca(X, y, T), 3),
+    "regression on Y": _learned("regression"),
+    "LDA": _learned("lda"),
+    "KISSME": _learned("kissme"),
+}
+"""What k-means is given of test rows T after learning from X and y."""
+
+
+def losses_of(
+    way: str,
+    sizes: Sequence[int] = (500, 500, 500),
+    *,
+    noise: float = 1.0,
+    n_noise_features: int = 0,
+    n_seeds: int = 4,
+    n_test: int = 500,
+) -> list[float]:
+    """Δ on test data with categories of equal size, one number per seed.
+
+    Training data have `sizes` points in the sub-clusters of each category, test data `n_test`.
+
+    Examples
+    --------
+    >>> [round(loss, 6) for loss in losses_of("MLCA", noise=0.1, n_seeds=1, n_test=20)]
+    [0.0]
+    """
+    losses = []
+    for seed in range(n_seeds):
+        X, y, T, t = _draw(tuple(sizes), noise, n_noise_features, n_test, seed)
+        with _one_thread():
+            Z = WAYS[way](X, y, T)
+        losses.append(partition_loss(t, cluster(Z)))
+    return losses
+
+
+def centred_spectral(n_orders: int, n_vectors: int) -> list[float]:
+    """Δ of k-means on left singular vectors of centred test data, the rows in several orders.
+
+    The metric is learned from centred data, hence of rank 2, and the data are the same each
+    time. What changes with the order of the rows is rounding.
+
+    Examples
+    --------
+    >>> max(centred_spectral(2, n_vectors=2)) < 0.2
+    True
+    """
+    X, y, T, t = _draw((300, 300, 300), 1.0, 0, 300, 0)
+    model = MLCA().fit(X - X.mean(axis=0), y)
+    losses = []
+    for seed in range(n_orders):
+        order = np.random.default_rng(seed).permutation(len(T))
+        Z = model.transform(T[order] - X.mean(axis=0))
+        U = np.linalg.svd(Z, full_matrices=False).U[:, :n_vectors]
+        losses.append(partition_loss(t[order], cluster(U)))
+    return losses
+
+
+def mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
+    """Write the mean and the standard deviation of some numbers.
+
+    Examples
+    --------
+    >>> mean_and_spread([1, 2, 3])
+    '2.00 ± 0.82'
+    """
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
+
+
+@cache
+def _draw(
+    sizes: tuple[int, ...], noise: float, n_noise_features: int, n_test: int, seed: int
+) -> tuple[Floats, Labels, Floats, Labels]:
+    """Training rows and classes, test rows and classes."""
+    drawn = (
+        make_crossed_clusters(
+            counts, noise=noise, n_noise_features=n_noise_features, random_state=state
+        )
+        for counts, state in [(sizes, 2 * seed), ((n_test,) * 3, 2 * seed + 1)]
+    )
+    (X, y), (T, t) = drawn
+    return X, y, T, t
+
+
+def cluster(Z: Floats, k: int = 3) -> Labels:
+    """Cluster rows by k-means with ten starts, always the same, on one thread.
+
+    Examples
+    --------
+    >>> labels = cluster(np.array([[0.0], [0.1], [5.0]]), 2)
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
+    """
+    with _one_thread():
+        return KMeans(k, n_init=10, random_state=0).fit_predict(Z)
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Keep small problems on one thread: more would only wait for each other."""
+    return _controller().limit(limits=1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _show(ax: Axes, Z: Floats, truth: Labels, found: Labels) -> None:
+    """Draw points with the colour of the cluster found and the marker of the true category."""
+    for c in np.unique(truth):
+        x, height = Z[truth == c, :2].T
+        colors = np.array(COLORS)[found[truth == c]]
+        ax.scatter(x, height, s=20, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
+
+
+def _view(Z: Floats) -> Floats:
+    """Two leading principal components, turned so that category 0 lies up and to the right."""
+    centred = Z - Z.mean(axis=0)
+    shown = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    return shown * np.sign(shown[: len(shown) // 3].sum(axis=0))
+
+
+def crossed_clusters() -> Figure:
+    """Draw k-means on the crossed clusters, with the Euclidean and with the learned metric."""
+    X, y, T, t = _draw((500, 500, 500), 1.0, 0, 40, 0)
+    figure, axes = subplots(1, 2, height=3)
+    oblique = np.column_stack([T[:, 1], T[:, 0] - T[:, 2]])
+    for ax, name, points in zip(axes[0], ["Euclidean", "MLCA"], [oblique, None], strict=True):
+        Z = WAYS[name](X, y, T)
+        found = name_after(t, cluster(Z))
+        _show(ax, _view(Z) if points is None else points, t, found)
+        ax.set(title=f"{name}: Δ = {partition_loss(t, found):.2f}")
+    left, right = axes[0]
+    left.set(xlabel="feature 2", ylabel="feature 1 − feature 3")
+    right.set(xlabel="after the learned map", xticks=[], yticks=[])
+    return figure
+
+
+def noise_and_features(noise: float, n_noise_features: int) -> tuple[Figure, str]:
+    """Draw the learned space and the losses of five ways, over noise and useless features."""
+    ways = ["Euclidean", "Euclidean, spectral", "MLCA", "MLCA, spectral", "LDA"]
+    return _map_and_bars((100, 100, 100), noise, n_noise_features, ways, "MLCA")
+
+
+def sizes_and_ways(sizes: tuple[int, int, int], way: str) -> tuple[Figure, str]:
+    """Draw one way's space and the losses of four, over the sizes of the training categories."""
+    ways = ["MLCA", "MLCA, spectral", "regression on Y", "LDA"]
+    return _map_and_bars(sizes, 1.0, 7, ways, way)
+
+
+def _map_and_bars(
+    sizes: tuple[int, int, int], noise: float, n_noise_features: int, ways: list[str], shown: str
+) -> tuple[Figure, str]:
+    X, y, T, t = _draw(sizes, noise, n_noise_features, 200, 0)
+    with _one_thread():
+        spaces = {way: WAYS[way](X, y, T) for way in ways}
+    found = {way: name_after(t, cluster(Z)) for way, Z in spaces.items()}
+    losses = [partition_loss(t, found[way]) for way in ways]
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    _show(left, _view(spaces[shown])[::4], t[::4], found[shown][::4])
+    left.set(title=f"map: {shown}", xticks=[], yticks=[])
+    bars = right.barh(range(len(ways)), losses, color=COLORS[6], height=0.6)
+    bars[ways.index(shown)].set(color=COLORS[0], hatch="//")
+    right.bar_label(bars, fmt="{:.2f}", padding=3)
+    right.set(yticks=range(len(ways)), yticklabels=[way.replace(" ", "\n", 1) for way in ways])
+    right.set(xlim=(0, 4.9), title="Δ on test data")
+    right.invert_yaxis()
+    shares = ", ".join(f"{share:.2f}" for share in explained_shares(X, y)[:3])
+    return figure, (
+        f"Map of {shown}. Training sizes {':'.join(f'{c / sizes[0]:g}' for c in sizes)}, "
+        f"noise {noise:g}, {n_noise_features} noise features: "
+        + "; ".join(f"{way} {loss:.2f}" for way, loss in zip(ways, losses, strict=True))
+        + f". Shares ρ of the three directions: {shares}."
+    )
+
+
+def explained_shares(X: Floats, y: Labels) -> Floats:
+    """Generalized eigenvalues ρ of S_b v = ρ S_t v, decreasing: the weights of MLCA's directions.
+
+    S_b = XᵀCX and S_t = XᵀX are not centred; S_t has to be invertible. O(nd²).
+
+    Examples
+    --------
+    >>> print(explained_shares(*four_points()).round(6) + 0.0)
+    [1.  0.8 0. ]
+    """
+    B = normalized_assignment(y).T @ X
+    return eigh(B.T @ B, X.T @ X, eigvals_only=True)[::-1]
+
+
+def subsampling(shares: Sequence[float], n_seeds: int) -> list[tuple[str, ...]]:
+    """Learn from a random share of 30 000 rows; compare with the metric of all of them.
+
+    Returns one row per share: the share, the number of rows, and over `n_seeds` draws the
+    distance ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 6000 test rows, mean ± standard deviation.
+    """
+    X, y, T, t = _draw((5000, 5000, 5000), 1.0, 7, 1000, 0)
+    everything = _unit(MLCA().fit(X, y))
+    rows: list[tuple[str, ...]] = []
+    for share in shares:
+        errors, losses = [], []
+        size = round(share * len(X))
+        for seed in range(n_seeds if share < 1 else 1):
+            drawn = np.random.default_rng(seed).choice(len(X), size, replace=False)
+            with _one_thread():
+                model = MLCA().fit(X[drawn], y[drawn])
+            errors.append(float(np.linalg.norm(_unit(model) - everything)))
+            losses.append(partition_loss(t, cluster(model.transform(T))))
+        numbers = mean_and_spread(errors, 3), mean_and_spread(losses)
+        rows.append((f"{share:.1%}", f"{size}", *numbers))
+    return rows
+
+
+def _unit(model: MLCA) -> Floats:
+    M = model.get_mahalanobis_matrix()
+    return M / np.linalg.norm(M)
+
+
+# Conditioning
+
+
+CAUSES = ("twin features", "tiny unit")
+ROUTES = ("Cholesky of XᵀX", "pseudo-inverse of XᵀX", "QR of X")
+
+
+def sensors(condition: float, cause: str) -> tuple[Floats, Labels]:
+    """Sixty points of three classes that only badly conditioned features tell apart.
+
+    With "twin features" two pairs of features are equal but for a signal of size 1/condition;
+    with "tiny unit" the signals are features of their own, one of them in a unit that makes
+    its numbers 1/condition as large as the others.
+
+    Examples
+    --------
+    >>> X, y = sensors(1e4, "tiny unit")
+    >>> X.shape, np.bincount(y).tolist()
+    ((60, 4), [20, 20, 20])
+    """
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    signal = np.array([[3.0, 1.0], [0.0, 2.7], [0.0, -0.7]])[y] + 0.5 * rng.normal(size=(60, 2))
+    drift = rng.normal(size=(60, 2))
+    if cause == "tiny unit":
+        return np.hstack([drift, signal * [1, 1 / condition]]), y
+    return np.hstack([drift, drift + signal / condition]), y
+
+
+def exact_fit(X: Floats, targets: Floats) -> Floats:
+    """Fitted values XX†T of least squares in rational arithmetic, rounded once at the end.
+
+    For X of full column rank, by elimination on XᵀX without any rounding. O(nd²) operations on
+    integers of growing length: for small examples.
+
+    Examples
+    --------
+    >>> print(exact_fit(np.array([[3.0], [4.0]]), np.array([[5.0], [10.0]])))
+    [[6.6]
+     [8.8]]
+    """
+    d = X.shape[1]
+    rows = [[Fraction(value) for value in row] for row in np.hstack([X, targets]).tolist()]
+    G = [[sum(row[i] * value for row, value in zip(rows, column, strict=True))
+          for column in zip(*rows, strict=True)] for i in range(d)]  # fmt: skip
+    for i in range(d):
+        G[i] = [value / G[i][i] for value in G[i]]
+        for j in set(range(d)) - {i}:
+            G[j] = [a - G[j][i] * b for a, b in zip(G[j], G[i], strict=True)]
+    fitted = [[sum(row[i] * G[i][c] for i in range(d)) for c in range(d, len(row))] for row in rows]
+    return np.array(fitted, dtype=float)
+
+
+def _fit_by(route: str, X: Floats, y: Labels) -> Floats | None:
+    """XW by one way of solving the regression; None where Cholesky refuses."""
+    J = normalized_assignment(y).toarray()
+    if route == "pseudo-inverse of XᵀX":
+        return X @ (np.linalg.pinv(X.T @ X, rcond=1e-12) @ (X.T @ J))
+    solver = "qr" if route == "QR of X" else "cholesky"
+    try:
+        return MLCA(solver=solver).fit(X, y).transform(X)
+    except ValueError:
+        return None
+
+
+@cache
+def _errors(condition: float, cause: str) -> tuple[float, ...]:
+    """Relative errors of XW by each route; nan where it refuses."""
+    X, y = sensors(condition, cause)
+    exact = exact_fit(X, normalized_assignment(y).toarray())
+    fits = [_fit_by(route, X, y) for route in ROUTES]
+    norm = np.linalg.norm(exact)
+    return tuple(
+        float("nan") if fit is None else float(np.linalg.norm(fit - exact) / norm) for fit in fits
+    )
+
+
+def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]:
+    """Draw the error of three ways of solving the regression over the condition number of X."""
+    X, y = sensors(condition, cause)
+    fit, actual = _fit_by(route, X, y), np.linalg.cond(X)
+    digits = np.arange(11)
+    errors = np.array([_errors(10.0**digit, cause) for digit in digits])
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    for error, name, color, marker in zip(errors.T, ROUTES, COLORS, MARKERS, strict=False):
+        style = {"color": color, "marker": marker, "linewidth": 3 if name == route else 1.2}
+        left.plot(digits, np.log10(np.maximum(error, 1e-16)), label=name, **style)
+    left.axvline(np.log10(condition), color=INK, linewidth=1, linestyle=":")
+    left.set(xlabel="condition number, about", title="relative error of XW", ylim=(-16.5, 5))
+    for axis, ticks in [(left.xaxis, range(0, 11, 2)), (left.yaxis, range(-16, 1, 4))]:
+        axis.set_ticks(list(ticks), [f"1e{tick}" for tick in ticks])
+    left.legend(frameon=False, fontsize=9, loc="upper left")
+    right.set(title=f"{route}", xticks=[], yticks=[])
+    words = f"{cause}, condition number {actual:.1e}, {route}: "
+    if fit is None:
+        right.text(0.5, 0.5, "refused:\nnumerically\nsingular", ha="center", va="center")
+        right.set(xlim=(0, 1), ylim=(0, 1))
+        return figure, words + "XᵀX is not positive definite in double precision, refused."
+    found = name_after(y, cluster(fit))
+    _show(right, _view(fit), y, found)
+    error = _errors(condition, cause)[ROUTES.index(route)]
+    return figure, words + f"error {error:.0e}, Δ = {partition_loss(y, found):.2f}."

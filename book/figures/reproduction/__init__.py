@@ -1,0 +1,1 @@
+"""What the reproduction pages draw."""

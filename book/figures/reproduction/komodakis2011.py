@@ -1,0 +1,259 @@
+"""Figures of the reproduction of Komodakis 2011."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+
+from book.reproduction import find, load
+from book.reproduction import komodakis2011 as experiment
+from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, IMAGE_VIEWS, TEXTURES, load_texture_patches
+from mlbook.latent_crf import exemplars_of_partition
+from mlbook.partitions import f_measure
+from mlbook.plots import COLORS, INK, MARKERS, scatter, subplots
+
+__all__ = [
+    "claims",
+    "clustering_at",
+    "digit_weights",
+    "f_against_rho",
+    "image_sets",
+    "objective_path",
+    "patches",
+    "texture_weights",
+    "weights_and_clusters",
+]
+
+SMALL = {"seed": 0, "n_samples": 200, "n_features": 60, "n_clusters": 6, "n_sets": 4}
+
+
+def _summary(name: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the numbers of a stored full run, empty if there is none."""
+    result = load(f"komodakis2011-{name}")
+    return result["summary"] if result else {}
+
+
+def objective_path() -> Figure:
+    """Draw the mean and spread over the runs of the objective over the iterations."""
+    cells = _summary("figure2a").get("objective", {})
+    figure, axes = subplots(1, 1, height=3.0)
+    ax = axes[0, 0]
+    shown = [(i, cells[f"after{i}"]) for i in experiment.ITERATIONS if f"after{i}" in cells]
+    x = [0.5, *(i for i, _ in shown)]
+    mean = np.array([1.0, *(cell["mean"] for _, cell in shown)])
+    sd = np.array([0.0, *(cell["sd"] for _, cell in shown)])
+    ax.fill_between(x, mean - sd, mean + sd, alpha=0.25, linewidth=0)
+    ax.plot(x, mean, marker=MARKERS[0])
+    ax.set(xscale="log", ylim=(0, 1.05), xlabel="iteration", ylabel="objective / start")
+    ax.set_xticks(x, ["0", *(str(i) for i, _ in shown)])
+    ax.minorticks_off()
+    return figure
+
+
+def f_against_rho() -> Figure:
+    """Draw the F-measure on test sets over the share of noisy features, by distance."""
+    summary = _summary("figure2")
+    figure, axes = subplots(1, 1, height=3.3)
+    ax = axes[0, 0]
+    for i, name in enumerate(experiment.DISTANCES):
+        cells = [summary.get(f"{name}, ρ = {rho}", {}).get("f") for rho in experiment.RHOS]
+        points = [(r, c["mean"], c["sd"]) for r, c in zip(experiment.RHOS, cells, strict=True) if c]
+        if points:
+            rho, mean, sd = zip(*points, strict=True)
+            ax.errorbar(rho, mean, sd, marker=MARKERS[i], color=COLORS[i], label=name, capsize=3)
+            ax.legend(frameon=False, loc="center left")
+    ax.set(ylim=(0, 1.05), xlabel="share ρ of noisy features", ylabel="F-measure")
+    ax.set_xticks(experiment.RHOS)
+    return figure
+
+
+@cache
+def _learned(rho: float, **sizes: int) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
+    """Return a model learned from small data sets, and a test set."""
+    unit = {**SMALL, **sizes, "rho": rho}
+    model = experiment.learn(*experiment.draw_sets(unit, 0))
+    (X, *_), (y, *_) = experiment.draw_sets({**unit, "n_sets": 1}, 50)
+    return model, X, y
+
+
+def weights_and_clusters() -> Figure:
+    """Draw learned weights, and a test set in two clean features with its exemplars."""
+    model, X, y = _learned(0.5, n_samples=300, n_features=100, n_clusters=10, n_sets=5)
+    labels = model.predict(X)
+    figure, axes = subplots(2, 1, height=5.6)
+    top, bottom = axes[:, 0]
+    top.bar(np.arange(1, 101), model.weights_, width=1, color=COLORS[0])
+    top.axvline(50.5, color=INK, linestyle=":", linewidth=1)
+    top.set(xlabel="feature (from 51 on: noisy)", title="weights")
+    exemplars = exemplars_of_partition(model.distances(X), labels)
+    scatter(bottom, X, y, centers=X[exemplars])
+    bottom.set(xlabel="feature 1", ylabel="feature 2")
+    bottom.set_title(f"{len(exemplars)} clusters found, F = {f_measure(y, labels):.2f}")
+    return figure
+
+
+def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:
+    """Draw the clustering of a small test set by one of the three distances."""
+    model, X, y = _learned(rho)
+    unit = {**SMALL, "rho": rho}
+    train, partitions = experiment.draw_sets(unit, 0)
+    if distance == "learned":
+        labels, weights = model.predict(X), model.weights_
+    else:
+        spread = np.concatenate(train).std(axis=0)
+        scale = spread if distance.startswith("standardised") else np.ones_like(spread)
+        within = [euclidean_distances(T / scale, squared=True) for T in train[:2]]
+        penalty = experiment.tuned_penalty(within, partitions[:2])
+        labels = experiment.cluster(euclidean_distances(X / scale, squared=True), penalty)
+        weights = scale**-2
+    figure, axes = subplots(1, 2, height=3.1)
+    left, right = axes[0]
+    scatter(left, X, labels)
+    left.set(xlabel="feature 1", ylabel="feature 2", title="clusters found")
+    parts = weights * X.var(axis=0)
+    right.bar(np.arange(1, len(weights) + 1), parts / parts.sum(), width=1)
+    right.set(xlabel="feature", title="share of the distance", ylim=(0, 0.4))
+    right.axvline(len(weights) * (1 - rho) + 0.5, color=INK, linestyle=":", linewidth=1)
+    score = f_measure(y, labels)
+    return figure, (
+        f"Distance: {distance}. Noisy features, right of the dotted line: {rho:.0%}. Clusters "
+        f"found: {labels.max() + 1}, wanted: {len(set(y))}. F = {score:.2f}."
+    )
+
+
+def digit_weights() -> Figure:
+    """Draw the learned share of every view and distance of the digits, noise included."""
+    data = experiment.split("digits", 0, experiment.KINDS, 80, noise=True)
+    figure, axes = subplots(1, 1, height=4.4)
+    views = [*DIGIT_VIEWS, *(f"noise {name}" for name in DIGIT_VIEWS)]
+    _heat(axes[0, 0], experiment.learned_shares(data).reshape(len(views), -1), views)
+    return figure
+
+
+def texture_weights() -> Figure:
+    """Draw the learned share of every view and distance of the textures, upright and turned."""
+    figure, axes = subplots(1, 2, height=3.2)
+    for ax, rotate in zip(axes[0], (False, True), strict=True):
+        data = experiment.split("textures", 0, experiment.KINDS, None, patch=24, rotate=rotate)
+        shares = experiment.learned_shares(data).reshape(len(IMAGE_VIEWS), -1)
+        _heat(ax, shares, list(IMAGE_VIEWS) if not rotate else [])
+        ax.set_title("turned" if rotate else "upright")
+    return figure
+
+
+def _heat(ax: Any, shares: NDArray[np.float64], views: list[str]) -> None:
+    """Draw shares as a table of percentages, darker for more."""
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=0.8, aspect="auto")
+    ax.set_xticks(range(shares.shape[1]), ["χ²", "l1", "l2", "RBF"])
+    ax.set_yticks(range(len(views)), views)
+    ax.tick_params(length=0)
+    for (row, column), share in np.ndenumerate(shares):
+        if share >= 0.005:
+            ax.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=11)
+
+
+def patches() -> Figure:
+    """Draw six patches of each texture, three as they are and three turned."""
+    figure, axes = subplots(len(TEXTURES), 6, height=3.0)
+    for column in range(6):
+        images, y = load_texture_patches(rotate=column >= 3, random_state=0)
+        for row in range(len(TEXTURES)):
+            ax = axes[row, column]
+            ax.imshow(images[y == row][40 * column], cmap="gray", vmin=0, vmax=1)
+            ax.set(xticks=[], yticks=[])
+            ax.spines[:].set_visible(False)
+    for row, name in enumerate(TEXTURES):
+        axes[row, 0].set_ylabel(name)
+    axes[0, 1].set_title("upright")
+    axes[0, 4].set_title("turned")
+    return figure
+
+
+# Measure, the two rows compared, how they are called, what the paper has (UIUC), whether on all
+# stand-ins or on the digits only.
+CLAIMS = (
+    ("accuracy", "learned", experiment.SVM, "learned / SVM", "86 / 74", True),
+    ("nn", "learned", experiment.SVM, "learned / SVM", "95.3 / 82.1", True),
+    ("nn", "learned", "best single distance", "learned / best single", "95.3 / below 90", True),
+    ("nn", "learned", "average distance", "learned / average", "95.3 / below 90", True),
+    ("nn", "learned", experiment.ONE_KIND, "four distances / one per view", "96.1 / 95.3", False),
+    (
+        "nn",
+        "average distance",
+        "average distance, with noise",
+        "average without / with noise features",
+        "drops",
+        False,
+    ),
+)
+
+
+def claims() -> tuple[list[str], list[list[str]]]:
+    """Compare what the paper found on image sets with what the stored runs on stand-ins have.
+
+    The mean difference over the splits counts if it is beyond twice its standard error and at
+    least half a percent point. "Holds", "reversed" or "no difference": so on every stand-in.
+    "Mixed": otherwise.
+    """
+    header = ["in percent", "verdict", "paper", "digits", "upright", "turned"]
+    rows = []
+    for key, better, worse, text, paper, everywhere in CLAIMS:
+        cells, signs = [], []
+        for end in ("", ", upright", ", turned") if everywhere else ("",):
+            a, b = (_values(row + end, key) for row in (better, worse))
+            if len(a) and len(a) == len(b):
+                gain = float((a - b).mean())
+                error = float((a - b).std(ddof=1) / np.sqrt(len(a)))
+                signs.append(int(np.sign(gain)) if abs(gain) > max(2 * error, 0.005) else 0)
+                cells.append(f"{100 * a.mean():.1f} / {100 * b.mean():.1f}")
+            else:
+                cells.append("–")
+        names = {1: "holds", -1: "reversed", 0: "no difference"}
+        verdict = names[signs[0]] if len(set(signs)) == 1 else "mixed" if signs else "not run"
+        what = "clusters" if key == "accuracy" else "neighbours"
+        rows.append([f"{what}, {text}", verdict, paper, *cells, *[""] * (3 - len(cells))])
+    noisy, clean = (_values(f"learned{end}", "nn") for end in (", with noise", ""))
+    share = _values("learned, with noise", "noise")
+    if len(share):
+        same = "holds" if clean.mean() - noisy.mean() <= 0.005 else "does not hold"
+        cell = f"{100 * noisy.mean():.1f} / {100 * clean.mean():.1f}"
+        text = "neighbours, learned with / without noise features"
+        rows.append([text, same, "the same", cell, "", ""])
+        none = "holds" if share.mean() < 0.05 else "does not hold"
+        rows.append(["weight of noise features", none, "none", f"{100 * share.mean():.1f}", "", ""])
+    upright, turned = (_values(f"learned, {end}", "rot") for end in ("upright", "turned"))
+    if len(turned):
+        cells = [f"{100 * x.mean():.0f}" for x in (upright, turned)]
+        rises = "holds" if (turned > upright).all() else "mixed"
+        rows.append(["weight of rot- features", rises, "more if turned", "", *cells])
+    return header, rows
+
+
+def image_sets() -> tuple[list[str], list[list[str]]]:
+    """List the accuracies that the paper prints for image sets, and ours where they were run."""
+    header = ["images", "distance", "clusters: paper", "ours", "neighbours: paper", "ours"]
+    rows = []
+    for name in IMAGE_FOLDERS:
+        declared, summary = find(f"komodakis2011-{name}"), _summary(name)
+        columns = {column.key: column for column in declared.columns}
+        for row, numbers in declared.paper_numbers.items():
+            cells = []
+            for key in ("accuracy", "nn"):
+                ours = summary.get(row, {}).get(key)
+                cells.append(columns[key].show(numbers.get(key)))
+                cells.append(columns[key].show((ours["mean"], ours["sd"]) if ours else None))
+            rows.append([name, row, *cells])
+    return header, rows
+
+
+def _values(row: str, key: str) -> NDArray[np.float64]:
+    """Numbers of a row of the stand-ins, one for each split, in the order of the splits."""
+    name = "textures" if row.endswith(("upright", "turned")) else "digits"
+    result = load(f"komodakis2011-{name}") or {"units": []}
+    lines = [line for line in result["units"] if line["unit"]["row"] == row]
+    return np.array([x["values"][key] for x in lines if key in x["values"]])

@@ -1,0 +1,74 @@
+"""Figures and tables of the reproduction of Lajugie et al. 2014."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from book.reproduction import comparison, load
+from book.reproduction import lajugie2014 as experiment
+from mlbook.datasets import make_change_points
+from mlbook.plots import COLORS, INK, MARKERS, subplots
+
+__all__ = ["curves", "sequences", "table2"]
+
+CURVES = {  # rows of Figure 1, as the paper shows them, and ours
+    experiment.PENALTY: "penalty only",
+    "PCA 3": "PCA, 3 components",
+    "RCA 4": "RCA, 4 components",
+    "RCA 3": "RCA, 3 components",
+    experiment.FROM_PCA: "large margin, from PCA",
+    experiment.OURS: "large margin",
+}
+
+
+def sequences() -> Figure:
+    """Draw two relevant and two irrelevant columns of one sequence, and its change points."""
+    (x,), (y,) = make_change_points(1, random_state=5)
+    figure, axes = subplots(4, 1, height=4.6)
+    for ax, column in zip(axes[:, 0], (0, 1, 10, 11), strict=True):
+        ax.plot(x[:, column], color=COLORS[0 if column < 10 else 1], linewidth=0.7)
+        for change in np.flatnonzero(np.diff(y)):
+            ax.axvline(change + 0.5, color=INK, linestyle=":", linewidth=1)
+        ax.set_ylabel(f"column {column + 1}", fontsize=9)
+        ax.set_yticks([])
+        ax.tick_params(labelbottom=column == 11)
+    axes[-1, 0].set_xlabel("time")
+    return figure
+
+
+def curves() -> Figure:
+    """Draw the loss on test sequences over the fraction of labels, for each method."""
+    result = load("lajugie2014-figure1")
+    summary = result["summary"] if result else {}
+    figure, axes = subplots(1, 1, height=4.0)
+    ax = axes[0, 0]
+    for i, (row, title) in enumerate(CURVES.items()):
+        cells = summary.get(row, {})
+        shown = [f for f in experiment.FRACTIONS if experiment.fraction_key(f) in cells]
+        found = [cells[experiment.fraction_key(f)] for f in shown]
+        mean, sd = [cell["mean"] for cell in found], [cell["sd"] for cell in found]
+        style = {"marker": MARKERS[i % len(MARKERS)], "color": COLORS[i % len(COLORS)]}
+        if shown:
+            ax.errorbar(shown, mean, sd, label=title, capsize=3, **style)
+    if summary:
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    ax.set(xlabel="fraction of labels", ylabel="Δ on test sequences")
+    ax.set_ylim(bottom=-0.3)
+    ax.set_xticks(experiment.FRACTIONS, [f"{f:g}" for f in experiment.FRACTIONS])
+    return figure
+
+
+def table2(name: str) -> tuple[list[str], list[list[str]]]:
+    """One data set of Table 2: the paper's number beside ours under both splits.
+
+    Two verdicts are separated by a slash where they are not the same.
+    """
+    parts = [
+        comparison("lajugie2014-table2", column=f"{name}_{split}")[1] for split in experiment.SPLITS
+    ]
+    rows = []
+    for (row, paper, same, first), (_, _, half, second) in zip(*parts, strict=True):
+        verdict = first if first == second else f"{first} / {second}"
+        rows.append([row, paper, same, half, verdict])
+    return ["", "paper", *experiment.SPLITS.values(), "verdict"], rows

@@ -1,0 +1,505 @@
+"""Tables and figures of the reproduction of Law et al. 2017, from stored results."""
+
+from __future__ import annotations
+
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import t as student
+
+from book.reproduction import EXPERIMENTS, command, find, load
+from book.reproduction import law2017 as experiment
+from book.reproduction.experiment import Number
+from mlbook.mimlca import MIMLCA
+from mlbook.plots import COLORS, MARKERS, subplots
+
+__all__ = [
+    "alpha_curves",
+    "alphas",
+    "annotated_sets",
+    "beside",
+    "claims",
+    "instance_or_centroid",
+    "nuisance_curves",
+    "nuisance_order",
+    "reject_option",
+    "runs",
+    "score_or_centroid",
+    "stand_ins",
+    "verdicts",
+    "voters",
+]
+
+STAND_INS = {"synthetic": "", "faces": "-faces", "digits": "-digits"}
+NUISANCE_ROWS = ("Euclidean", "MLCA (a)", "MIMLCA (b)", "MIMLCA (c)")
+Table = tuple[list[str], list[list[str]]]
+
+CLAIMS = {
+    1: (
+        ("MLCA (a)", "MIMLCA (b)"),
+        ("MIMLCA (b)", "MIMLCA (c)"),
+        ("MIMLCA (b)", "Euclidean"),
+        ("MIMLCA (c)", "Euclidean"),
+        ("MIMLCA (b)", "MIML (b)"),
+        ("MIMLCA (b)", "MIML mended (b)"),
+        ("MIMLCA (b)", "MildML (b)"),
+        ("MIMLCA (c)", "MIML (b)"),
+        ("MIMLCA (c)", "MildML (b)"),
+        ("MIMLCA (c)", "MIML (c)"),
+        ("MIMLCA (c)", "MIML mended (c)"),
+        ("MIMLCA (c)", "MildML (c)"),
+        ("Euclidean", "MildML (b)"),
+    ),
+    4: tuple(
+        ("MIMLCA", worse)
+        for worse in (
+            "MIML",
+            "MIML mended",
+            "MildML",
+            "Citation-kNN (Euclidean)",
+            "Citation-kNN (standardised)",
+            "M-C2B",
+            "Minimax MI-kernel",
+            "MI-kernel",
+            "MInD (meanmin)",
+            "MInD (minmin)",
+            "MInD (maxmin)",
+        )
+    ),
+}
+SETS = {
+    1: STAND_INS,
+    2: STAND_INS,
+    3: STAND_INS,
+    4: {"birds": "", "Corel5K, 500": "-corel5k-500"},
+    7: {"faces": "", "digits": "-digits"},
+}
+
+
+def stand_ins() -> str:
+    """Describe what stands in for the paper's faces, and the protocol, as Markdown."""
+    lines = [
+        f"- **{data}**: {experiment.STAND_INS[data].removeprefix('Stand-in: ')}"
+        f"{experiment.components_note(data)}"
+        for data in STAND_INS
+    ]
+    few = find("law2017-table1").note.rpartition("Slow, ")[2]
+    text = f"{experiment.PROTOCOL}On synthetic faces some methods are slow, {few}"
+    return "\n".join([*lines, "", text])
+
+
+def beside(table: int, measure: str, *, results: str | None = None) -> Table:
+    """One measure of a table: the paper's number and ours on each of our data sets.
+
+    Parameters
+    ----------
+    table : int
+        Number of the table.
+    measure : str
+        Key of the column.
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`; a dash where there is no number.
+    """
+    name = f"law2017-table{table}"
+    found = {data: _summary(name + end, results) for data, end in SETS[table].items()}
+    column = next(c for c in find(name).columns if c.key == measure)
+    rows = []
+    for row in find(name + list(SETS[table].values())[-1]).rows:
+        numbers = [find(name).paper_numbers.get(row, {}).get(measure)]
+        for summary in found.values():
+            cell = summary.get(row, {}).get(measure)
+            numbers.append(_number(cell, column.ratio) if cell else None)
+        if any(number is not None for number in numbers):
+            rows.append([row, *map(column.show, numbers)])
+    return ["", "paper", *SETS[table]], rows
+
+
+def claims(table: int, measure: str, *, results: str | None = None) -> Table:
+    """Which of the paper's orderings hold on each of our data sets.
+
+    The difference of the two methods is taken fold by fold: "yes" or "no" if Student's 95%
+    interval for its mean does not hold 0, else "open". From fewer than three folds there is no
+    verdict.
+
+    Parameters
+    ----------
+    table : {1, 4}
+        Number of the table.
+    measure : str
+        Key of the column, of which more is better.
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`.
+    """
+    name = f"law2017-table{table}"
+    paper = find(name).paper_numbers
+    digits = next(c.digits for c in find(name).columns if c.key == measure)
+    stored = [load(name + end, results=results) for end in SETS[table].values()]
+    rows = []
+    for better, worse in CLAIMS[table]:
+        printed = [paper.get(row, {}).get(measure) for row in (better, worse)]
+        known = "–" if None in printed else f"{_mean(printed[0]) - _mean(printed[1]):+.{digits}f}"
+        ours = [_verdict(_values(r, better, measure), _values(r, worse, measure)) for r in stored]
+        rows.append([f"{better} > {worse}", known, *(_show(*verdict, digits) for verdict in ours)])
+    return ["claim", "paper", *SETS[table]], rows
+
+
+def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
+    """Say in Markdown which orderings of the paper hold on each of our data sets.
+
+    Parameters
+    ----------
+    table : {1, 4}
+        Number of the table.
+    measure : str
+        Key of the column, of which more is better.
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    str
+        A list, with an item for each data set. What the paper has no numbers for is left out.
+    """
+    printed = find(f"law2017-table{table}").paper_numbers
+    pairs = [pair for pair in CLAIMS[table] if all(row in printed for row in pair)]
+    lines = []
+    for data, end in SETS[table].items():
+        name = f"law2017-table{table}{end}"
+        result = load(name, results=results)
+        if result is None:
+            lines.append(f"- **{data}**: missing, `{command(name)}`.")
+            continue
+        groups: dict[str, list[str]] = {"yes": [], "open": [], "no": [], "few": []}
+        for better, worse in pairs:
+            word, mean = _verdict(*(_values(result, row, measure) for row in (better, worse)))
+            claim = f"{better} > {worse}"
+            if word in groups:
+                groups[word].append(claim)
+            elif mean is not None:
+                groups["few"].append(f"{claim} ({'same' if mean > 0 else 'opposite'} sign)")
+        parts = {"yes": "Holds", "open": "Open", "no": "Reversed", "few": "Too few folds to tell"}
+        said = [f"{part}: {', '.join(groups[k])}." for k, part in parts.items() if groups[k]]
+        count = f"{len(groups['yes'])} of the paper's {len(pairs)} orderings."
+        lines.append(f"- **{data}**: {' '.join([count, *said])}")
+    return "\n".join(lines)
+
+
+def instance_or_centroid(*, results: str | None = None) -> Table:
+    """MildML by the nearest training instance (Table 2) less by the nearest centroid (Table 1).
+
+    Parameters
+    ----------
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`: the paper's difference, ours judged as in `claims`.
+    """
+    papers = [find(f"law2017-table{table}").paper_numbers for table in (2, 1)]
+    rows = []
+    for row in ("MildML (b)", "MildML (c)"):
+        for measure in ("accuracy", "precision"):
+            instance, centroid = (_mean(numbers[row][measure]) for numbers in papers)
+            line = [f"{row}, {measure}", f"{instance - centroid:+.1f}"]
+            for end in STAND_INS.values():
+                both = (load(f"law2017-table{table}{end}", results=results) for table in (2, 1))
+                line.append(_show(*_verdict(*(_values(r, row, measure) for r in both)), 1))
+            rows.append(line)
+    return ["", "paper", *STAND_INS], rows
+
+
+def score_or_centroid(*, results: str | None = None) -> Table:
+    """Accuracy by Eq. 16 with the α that does best (Table 3) less by the nearest centroid.
+
+    Parameters
+    ----------
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`: the paper's difference, ours judged as in `claims`.
+    """
+    keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
+    papers = [find(f"law2017-table{table}").paper_numbers for table in (3, 1)]
+    rows = []
+    for row in ("MLCA (a)", "MIMLCA (b)", "MIMLCA (c)"):
+        linear = f"linear {row}"
+        score = max(_mean(papers[0][linear][key]) for key in keys)
+        line = [row, f"{score - _mean(papers[1][row]['accuracy']):+.1f}"]
+        for end in STAND_INS.values():
+            scores, centroids = (
+                load(f"law2017-table{table}{end}", results=results) for table in (3, 1)
+            )
+            best = max((_values(scores, linear, key) for key in keys), key=_level)
+            line.append(_show(*_verdict(best, _values(centroids, row, "accuracy")), 1))
+        rows.append(line)
+    return ["", "paper", *STAND_INS], rows
+
+
+def _level(values: dict[int, float]) -> float:
+    return fmean(values.values()) if values else 0.0
+
+
+def _number(cell: dict[str, float], ratio: bool = False) -> Number:
+    """Return the median of ratios; else the mean, with its spread if there are several folds."""
+    if ratio:
+        return cell["median"]
+    return (cell["mean"], cell["sd"]) if cell["n"] > 1 else cell["mean"]
+
+
+def _mean(number: Any) -> float:
+    return number[0] if isinstance(number, tuple) else number
+
+
+def _values(result: dict[str, Any] | None, row: str, measure: str) -> dict[int, float]:
+    """Return the numbers of a row by fold."""
+    return {
+        line["unit"]["seed"]: line["values"][measure]
+        for line in (result["units"] if result else [])
+        if line["unit"]["row"] == row and measure in line["values"]
+    }
+
+
+def _verdict(first: dict[int, float], second: dict[int, float]) -> tuple[str, float | None]:
+    """Whether the first is clearly larger, and the mean difference over the folds of both."""
+    differences = [first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())]
+    n = len(differences)
+    if n < 3:
+        return ("", "one fold", "two folds")[n], fmean(differences) if n else None
+    mean = fmean(differences)
+    margin = student.ppf(0.975, n - 1) * stdev(differences) / n**0.5
+    return "open" if abs(mean) <= margin else "yes" if mean > 0 else "no", mean
+
+
+def _show(verdict: str, mean: float | None, digits: int) -> str:
+    if mean is None:
+        return "–"
+    return f"{verdict} ({round(mean, digits) + 0.0:+.{digits}f})"  # no −0.0
+
+
+def annotated_sets() -> str:
+    """Describe the data of Table 4, and how methods are used, as Markdown."""
+    notes = [
+        find(f"law2017-table4{end}").note.removesuffix(experiment.HOW4.strip())
+        for end in SETS[4].values()
+    ]
+    lines = [f"- **{name}**: {note.strip()}" for name, note in zip(SETS[4], notes, strict=True)]
+    return "\n".join([*lines, "", experiment.HOW4])
+
+
+def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table:
+    """Average precision of citation-kNN for every number of references and citers.
+
+    Parameters
+    ----------
+    name : str, default="law2017-table4"
+        Id of the experiment.
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`.
+    """
+    summary = _summary(name, results)
+    keys = [f"ap{r}" for r in experiment.VOTERS]
+    column = next(c for c in find(name).columns if c.key == keys[0])
+    rows = [
+        [row, *(column.show(_number(cells[key])) for key in keys)]
+        for row, cells in summary.items()
+        if all(key in cells for key in keys)
+    ]
+    return ["", *(f"c = r = {r}" for r in experiment.VOTERS)], rows
+
+
+def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
+    """Table 3: means for every α, the paper's and ours below each other.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "precision"}, default="accuracy"
+        What of it.
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`.
+    """
+    keys = [f"{measure}{alpha:g}" for alpha in experiment.ALPHAS]
+    found = _alpha_cells(results)
+    rows = [
+        [f"{row}: {data}", *(f"{_mean(cells[row][key]):.1f}" for key in keys)]
+        for row in experiment.METHODS3
+        for data, cells in found.items()
+        if row in cells
+    ]
+    return ["", *(f"α = {alpha:g}" for alpha in experiment.ALPHAS)], rows
+
+
+def alpha_curves(*, results: str | None = None) -> Figure:
+    """Accuracy by Eq. 16 over α: the paper's and that of each stand-in."""
+    keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
+    found = _alpha_cells(results)
+    least = min(
+        _mean(cells[key]) for rows in found.values() for cells in rows.values() for key in keys
+    )
+    figure, axes = subplots(2, 2, height=5.4)
+    for ax, (data, cells) in zip(axes.flat, found.items(), strict=True):
+        ax.set(title=data, ylim=(least - 3, 101))
+        for i, row in enumerate(experiment.METHODS3):
+            if row in cells:
+                line = [_mean(cells[row][key]) for key in keys]
+                style = {"color": COLORS[i % 3], "marker": MARKERS[i % 3]}
+                name = row.replace("MIMLCA ", "").replace("MLCA ", "")
+                ax.plot(experiment.ALPHAS, line, "-" if i < 3 else "--", label=name, **style)
+        if not cells:
+            _say_missing(ax)
+    for ax in axes[1]:
+        ax.set_xlabel("α")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("accuracy, %")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _alpha_cells(results: str | None) -> dict[str, dict[str, dict[str, Any]]]:
+    """Numbers of Table 3 by data set, row and column: the paper's, then means of ours."""
+    found: dict[str, dict[str, dict[str, Any]]] = {
+        "paper": {row: dict(cells) for row, cells in find("law2017-table3").paper_numbers.items()}
+    }
+    for data, end in STAND_INS.items():
+        summary = _summary(f"law2017-table3{end}", results)
+        found[data] = {
+            row: {key: cell["mean"] for key, cell in cells.items()}
+            for row, cells in summary.items()
+        }
+    return found
+
+
+def nuisance_curves(*, results: str | None = None) -> Figure:
+    """Accuracy on synthetic faces over the level of their nuisance variation."""
+    summary = _summary("law2017-nuisance", results)
+    figure, axes = subplots(1, 1, height=3.3)
+    ax = axes[0, 0]
+    for i, row in enumerate(NUISANCE_ROWS):
+        cells = [summary.get(f"{row}, nuisance {x:g}") for x in experiment.NUISANCES]
+        points = [(x, c["accuracy"]) for x, c in zip(experiment.NUISANCES, cells, strict=True) if c]
+        x = [level for level, _ in points]
+        mean, sd = ([cell[key] for _, cell in points] for key in ("mean", "sd"))
+        style = {"color": COLORS[i], "marker": MARKERS[i], "capsize": 3}
+        ax.errorbar(x, mean, sd, label=row, **style)
+    ax.set(xlabel="standard deviation of the nuisance", ylabel="accuracy, %", ylim=(0, 100))
+    if summary:
+        ax.legend(frameon=False)
+    else:
+        _say_missing(ax)
+    return figure
+
+
+def nuisance_order(*, results: str | None = None) -> Table:
+    """Methods at each level of nuisance, from the least accurate to the most.
+
+    Parameters
+    ----------
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`.
+    """
+    summary = _summary("law2017-nuisance", results)
+    rows = []
+    for level in experiment.NUISANCES:
+        means = {
+            row: summary[name]["accuracy"]["mean"]
+            for row in NUISANCE_ROWS
+            if (name := f"{row}, nuisance {level:g}") in summary
+        }
+        ranked = [f"{row} {means[row]:.1f}" for row in sorted(means, key=lambda row: means[row])]
+        rows.append([f"{level:g}", " < ".join(ranked) or "–"])
+    return ["nuisance", "accuracy, %"], rows
+
+
+def reject_option(data: str = "digits") -> Table:
+    """Fit MIMLCA with and without its reject option on all folds, now.
+
+    Parameters
+    ----------
+    data : {"faces", "digits"}, default="digits"
+        Which stand-in.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`: shares of the training instances that get a name, of names
+        that are wrong, and the accuracy on test instances; means over the folds.
+    """
+    rows = []
+    for scenario in "bc":
+        for reject in (None, 1.2, 1.1, 1.0):
+            found = []
+            for seed in range(experiment.N_FOLDS):
+                fold = experiment.draw_fold(data, seed, ())
+                model = MIMLCA(rank=fold.rank, reject=reject).fit(fold.bags, fold.Y[scenario])
+                named = model.assignments_ >= 0
+                wrong = np.mean(model.assignments_[named] != fold.labels[named])
+                right = experiment.rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
+                found.append((100 * float(np.mean(named)), 100 * float(wrong), right))
+            row = "none" if reject is None else f"{reject:.1f}"
+            means = (fmean(values) for values in zip(*found, strict=True))
+            rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in means)])
+    return ["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows
+
+
+def runs(*, results: str | None = None) -> Table:
+    """Every declared experiment of the paper: its data, and what is stored of it.
+
+    Parameters
+    ----------
+    results : str, optional
+        Folder of the results.
+
+    Returns
+    -------
+    header, rows
+        For `mlbook.plots.table`.
+    """
+    rows = []
+    for name, declared in EXPERIMENTS.items():
+        if declared.paper == experiment.PAPER:
+            result = load(name, results=results)
+            state = f"{len(result['units'])} units" if result else "no result"
+            rows.append([f"`{name}`", declared.data.replace("same", "the paper's"), state])
+    return ["experiment", "data", "stored"], rows
+
+
+def _say_missing(ax: Axes) -> None:
+    ax.text(0.5, 0.5, "no stored result", transform=ax.transAxes, ha="center")
+
+
+def _summary(name: str, results: str | None) -> dict[str, Any]:
+    """Return the numbers of a stored full run, empty if there is none."""
+    result = load(name, results=results)
+    return result["summary"] if result else {}

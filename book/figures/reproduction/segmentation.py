@@ -1,0 +1,97 @@
+"""Tables and figures of the reproduction of segmentation."""
+
+from functools import partial
+from math import sqrt
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from scipy.stats import t as student
+from threadpoolctl import threadpool_limits
+
+from book.figures.names import name_after
+from book.reproduction import find, load
+from book.reproduction import segmentation as room
+from book.reproduction.experiment import judge
+from mlbook.datasets import make_texture_collages
+from mlbook.mlca import MLCA
+from mlbook.partitions import rand_loss
+from mlbook.plots import COLORS, subplots
+
+__all__ = ["collages", "losses", "paired_test", "paired_tests"]
+
+
+def losses(name: str, key: str) -> tuple[list[str], list[list[str]]]:
+    """Table of one measure by method, without and with the spectral step.
+
+    Ours are means and standard errors over splits. The verdict is that of k-means as it is, or
+    of the spectral step where only that matches the paper.
+    """
+    experiment = find(name)
+    (column,) = (each for each in experiment.columns if each.key == key)
+    summary = (load(name) or {"summary": {}})["summary"]
+    paper = {row: cells[key] for row, cells in experiment.paper_numbers.items() if key in cells}
+    plain, step = (
+        {
+            row: (cells[k]["mean"], cells[k]["sd"] / sqrt(cells[k]["n"]))
+            for row, cells in summary.items()
+            if k in cells
+        }
+        for k in (key, f"{key}_spectral")
+    )
+    rows = []
+    for row in experiment.rows:
+        verdict = judge(column, row, paper, plain)
+        if verdict != "matches" and judge(column, row, paper, step) == "matches":
+            verdict = "matches with the step"
+        if row not in plain:
+            verdict = "not run"
+        numbers = (paper.get(row), plain.get(row), step.get(row))
+        rows.append([row, *map(column.show, numbers), verdict])
+    return ["", "paper", "ours", "spectral step", "verdict"], rows
+
+
+def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
+    """Return t of n paired differences with this mean and deviation, and the two-sided p-value.
+
+    Examples
+    --------
+    >>> t, p = paired_test(1.0, 2.0, 16)
+    >>> t, round(p, 3)
+    (2.0, 0.064)
+    """
+    t = difference / (sd / sqrt(n))
+    return t, float(2 * student.sf(abs(t), n - 1))
+
+
+def paired_tests() -> tuple[list[str], list[list[str]]]:
+    """Table of the learned metric against the grid search, by split: Lajugie 2014, Table 3."""
+    units = (load("lajugie2014-table3") or {"units": []})["units"]
+    rows = []
+    for unit, values in ((each["unit"], each["values"]) for each in units):
+        if unit["row"] == room.DIFFERENCE:
+            t, p = paired_test(values["loss"], values["loss_sd"], unit["n_test"])
+            numbers = (f"{values['loss']:.2f}", f"{values['loss_sd']:.2f}", f"{t:.1f}", f"{p:.0e}")
+            rows.append([str(unit["seed"]), *numbers])
+    return ["seed", "learned − grid", "σ", "t", "p"], rows
+
+
+def collages() -> Figure:
+    """Draw two test collages, their truth, and k-means with and without a learned metric."""
+    with threadpool_limits(1):
+        split = room.collage_split(0, 40, 2, 96, 300)
+        learned = MLCA().fit(split.X, split.y).components_
+        images, _ = make_texture_collages(2, part="test", random_state=1)
+        figure, axes = subplots(2, 4, height=3.2)
+        for i, (image, (X, mask)) in enumerate(zip(images, split.test, strict=True)):
+            y = np.unique(mask, return_inverse=True)[1]
+            cut = partial(room.segment, n_segments=3, seed=0)
+            found = {"Euclidean": cut(X), "learned": cut(X @ learned.T.astype(X.dtype))}
+            pictures = {"collage": image, "truth": y}
+            pictures |= {title: name_after(y, labels) for title, labels in found.items()}
+            for ax, (title, picture) in zip(axes[i], pictures.items(), strict=True):
+                colours = "gray" if title == "collage" else ListedColormap(COLORS[:3])
+                ax.imshow(picture.reshape(image.shape), cmap=colours, interpolation="nearest")
+                label = f"Rand {1 - rand_loss(y, picture):.2f}" if title in found else ""
+                ax.set(title="" if i else title, xticks=[], yticks=[], xlabel=label)
+    return figure

@@ -1,0 +1,351 @@
+"""Every table and figure of the papers, and which numbers of ours stand beside it.
+
+A number is chosen by what the paper claims, never by how we do: its own method in the measure
+that its text draws the conclusion from, on every data set of the item; in a table of other
+methods only, the best of them and the first. Where the paper leaves the protocol open, the number
+is shown for every protocol that was run.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from book.reproduction import copy_numbers, komodakis2011, lajugie2014, segmentation
+from book.reproduction.experiment import Experiment, Judged, judge_column
+
+STANDINGS = {
+    "matches": "the paper's data: every number that was run matches",
+    "same ordering": "the paper's data: same ordering at worst",
+    "differs": "the paper's data: at least one number differs",
+    "drawn": "a picture, and ours beside it",
+    "other data": "run on a stand-in or on changed data only",
+    "missing": "missing",
+}
+
+
+class Shown(NamedTuple):
+    """Numbers of one experiment that stand for an item; why they may be missing."""
+
+    experiment: str
+    numbers: Sequence[tuple[str, str]]  # row and column key
+    missing: str = "not run yet"
+
+
+class Item(NamedTuple):
+    """A table, a figure or a section with numbers of a paper.
+
+    Attributes
+    ----------
+    paper, name, title : str
+        Which it is, and what it shows.
+    page : str
+        Page of the book that discusses it.
+    shown : sequence of Shown
+        What stands beside it; empty if nothing does.
+    note : str
+        What a reader has to know; if nothing is shown, the reason.
+    figure : str
+        Name of our picture on the page, if the item is a picture without numbers.
+    """
+
+    paper: str
+    name: str
+    title: str
+    page: str
+    shown: Sequence[Shown] = ()
+    note: str = ""
+    figure: str = ""
+
+
+class Line(NamedTuple):
+    """One number of the scoreboard, as text; `reason` says why it is not the paper's."""
+
+    paper: str
+    item: str
+    number: str
+    data: str
+    printed: str
+    ours: str
+    verdict: str
+    reason: str
+    experiment: str
+
+
+IMAGES = "the images may not be passed on with this book"
+YAHOO = "Labeled Yahoo! News is no longer offered"
+COREL = "the regions of the training images are no longer offered"
+NO_IMAGES = f"{IMAGES.capitalize()}."
+PICTURES = "Pictures of images that may not be passed on with this book."
+
+
+def _law2016() -> list[Item]:
+    """List the items of Law et al. 2016."""
+    titles = ("categories of the same size", "different sizes", "different sizes, less noise")
+    protocols = [("MLCA", "delta_spectral"), ("MLCA", "delta")]
+    images = [
+        ("multivariate MLCA", f"{data}_delta{end}")
+        for data, end in product(segmentation.LOADERS, ("_spectral", ""))
+    ]
+    textures = [("MLCA", "index_spectral"), ("MLCA", "index")]
+    page, of_images = "reproduction/law2016", "reproduction/segmentation"
+    rows = [
+        (f"Table {i}", title, page, [Shown(f"law2016-table{i}", protocols)])
+        for i, title in enumerate(titles, 1)
+    ]
+    rows += [
+        ("Table 4", "image segmentation", of_images, [Shown("law2016-table4", images)]),
+        ("Table 5", "dynamic textures", of_images, [Shown("law2016-table5", textures)]),
+    ]
+    return [
+        *(Item("Law et al. 2016", *row) for row in rows),
+        Item(
+            "Law et al. 2016",
+            "Figure 2",
+            "the data of Table 1, clustered",
+            "mlca",
+            figure="mlca-fig-crossed",
+            note="The loss of the clusterings that it shows is that of Table 1.",
+        ),
+        Item("Law et al. 2016", "Figure 3", "segmented images", of_images, note=PICTURES),
+    ]
+
+
+def _komodakis(name: str, title: str, *shown: Shown, note: str = "") -> Item:
+    """Make an item of Komodakis 2011; all are discussed on one page."""
+    return Item("Komodakis 2011", name, title, "reproduction/komodakis2011", shown, note)
+
+
+def _stand_in(name: str, *numbers: tuple[str, str]) -> Shown:
+    """Show numbers of a stand-in for images."""
+    return Shown(f"komodakis2011-{name}", numbers)
+
+
+def _images(name: str, *numbers: tuple[str, str]) -> Shown:
+    """Show numbers on images that the user must have."""
+    return Shown(f"komodakis2011-{name}", numbers, IMAGES)
+
+
+KOMODAKIS2011 = [
+    _komodakis(
+        "Figure 2",
+        "synthetic data with noisy features",
+        Shown("komodakis2011-figure2a", [("objective", "after100")]),
+        Shown(
+            "komodakis2011-figure2",
+            [
+                ("learned, ρ = 0.5", "noisy"),
+                ("learned, ρ = 0.5", "clusters"),
+                ("learned, ρ = 0.9", "f"),
+            ],
+        ),
+        note="Ten clusters and an F-measure of about 1 are the paper's words; the rest is drawn "
+        "there without a number. The objective, after 100 iterations, is a share of its start.",
+    ),
+    _komodakis(
+        "Figure 3",
+        "weights of texture features",
+        _stand_in("textures", ("learned, upright", "rot"), ("learned, turned", "rot")),
+        note="The paper prints no number. It finds that features which do not see a rotation lose "
+        "their weight on textures that are not turned, and gain it on those that are.",
+    ),
+    _komodakis("Figure 4", "exemplars of Outex", note=PICTURES),
+    _komodakis(
+        "Figure 5",
+        "weights of pairs of feature and distance, UIUC",
+        note=f"{NO_IMAGES} The page draws such weights for textures that stand in.",
+    ),
+    _komodakis(
+        "Figure 6",
+        "weights and objective, 15 scenes",
+        note=f"{NO_IMAGES} The page draws such weights for digits that stand in.",
+    ),
+    _komodakis("Figure 7", "exemplars of the 15 scenes", note=PICTURES),
+    _komodakis(
+        "Outex (Section 6)",
+        "accuracy",
+        _images("outex", ("learned", "accuracy")),
+        _stand_in("textures", ("learned, upright", "accuracy")),
+    ),
+    _komodakis(
+        "UIUC (Section 6)",
+        "accuracy",
+        _images(
+            "uiuc",
+            (komodakis2011.ONE_KIND, "accuracy"),
+            (komodakis2011.ONE_KIND, "nn"),
+            ("learned", "nn"),
+        ),
+        _stand_in("textures", ("learned, turned", "accuracy"), ("learned, turned", "nn")),
+    ),
+    _komodakis(
+        "noise (Section 6)",
+        "weight of noise features",
+        _stand_in("digits", ("learned, with noise", "noise")),
+        note="The paper prints no number, and says that the weights vanish.",
+    ),
+    _komodakis(
+        "15 scenes (Section 6)",
+        "accuracy",
+        _images("scene15", ("learned", "accuracy"), ("learned", "nn")),
+        _stand_in("digits", ("learned", "accuracy"), ("learned", "nn")),
+    ),
+]
+
+
+def _law2017() -> list[Item]:
+    """List the items of Law et al. 2017."""
+    page = "reproduction/law2017"
+
+    def on_faces(table: int, *numbers: tuple[str, str]) -> list[Shown]:
+        name = f"law2017-table{table}"
+        return [
+            Shown(f"{name}-yahoo", numbers, YAHOO),
+            *(Shown(f"{name}{end}", numbers) for end in ("", "-faces", "-digits")),
+        ]
+
+    annotation = [("MIMLCA", key) for key in ("oe", "coverage", "ap20")]
+    others = [("MILBoost (b)", "accuracy"), ("M-C2B (b)", "accuracy")]
+    rows = [
+        (
+            "Table 1",
+            "faces, nearest centroid",
+            on_faces(1, ("MIMLCA (b)", "accuracy"), ("MIMLCA (c)", "accuracy")),
+        ),
+        (
+            "Table 2",
+            "faces, nearest instance",
+            on_faces(2, ("MildML (b)", "precision"), ("MildML (c)", "precision")),
+        ),
+        (
+            "Table 3",
+            "faces, linear and nonlinear",
+            on_faces(3, *((f"χ² MIMLCA ({s})", "accuracy0.25") for s in "bc")),
+        ),
+        (
+            "Table 4",
+            "annotation of images",
+            [
+                Shown("law2017-table4-corel5k", annotation, COREL),
+                Shown("law2017-table4-corel5k-500", annotation),
+                Shown("law2017-table4", annotation),
+            ],
+        ),
+        ("Tables 5 and 6", "sizes and labels of the bags", []),
+        (
+            "Table 7",
+            "faces, bag classifiers",
+            [Shown("law2017-table7", others), Shown("law2017-table7-digits", others)],
+        ),
+    ]
+    notes = {
+        "Tables 5 and 6": f"Counts, not results: {YAHOO}. The synthetic faces are drawn by them.",
+        "Table 7": f"Not run on the paper's faces: {YAHOO}.",
+    }
+    return [
+        Item("Law et al. 2017", name, title, page, shown, notes.get(name, ""))
+        for name, title, shown in rows
+    ]
+
+
+def _lajugie2014() -> list[Item]:
+    """List the items of Lajugie et al. 2014."""
+    own, page, of_images = (
+        lajugie2014.OURS,
+        "reproduction/lajugie2014",
+        "reproduction/segmentation",
+    )
+    printed = zip(lajugie2014.SHOW_STREAMS, lajugie2014.SHOWS["metric learning"], strict=True)
+    curve = [(own, lajugie2014.fraction_key(fraction)) for fraction in (1.0, 0.1)]
+    streams = [(own, key) for key in ("accelerometer", "gyroscope", "both")]
+    tables = [
+        (lajugie2014.FULL_METRIC, f"{key}_{split}")
+        for key, split in product(lajugie2014.TABLES, lajugie2014.SPLITS)
+    ]
+    horses = [(segmentation.LEARNED, "loss"), (segmentation.LEARNED, "jaccard")]
+    profiles = [(copy_numbers.LEARNED, "error")]
+    rows: list[tuple[str, str, str, str, Sequence[tuple[str, str]], str]] = [
+        ("Figure 1", "Δ by share of labels", page, "figure1", curve, "The paper prints no number."),
+        (
+            "Table 1",
+            "TV shows",
+            page,
+            "table1",
+            streams,
+            "The shows cannot be had. The paper's losses, means over its three shows: "
+            + ", ".join(f"{stream} {loss:g}" for stream, loss in printed)
+            + ". Losses grow with the number of segments: those of the stand-in do not compare.",
+        ),
+        ("Table 2", "k-means on four data sets", page, "table2", tables, ""),
+        ("Table 3", "normalized cuts of horses", of_images, "table3", horses, ""),
+        ("Section 5.3", "tumours, wrong regions", page, "neuroblastoma", profiles, ""),
+    ]
+    return [
+        *(
+            Item(
+                "Lajugie et al. 2014",
+                name,
+                title,
+                where,
+                [Shown(f"lajugie2014-{end}", numbers)],
+                note,
+            )
+            for name, title, where, end, numbers, note in rows
+        ),
+        Item("Lajugie et al. 2014", "Figure 2", "segmented horses", of_images, note=PICTURES),
+    ]
+
+
+ITEMS = [*_law2016(), *KOMODAKIS2011, *_law2017(), *_lajugie2014()]
+
+
+def item_lines(
+    item: Item, experiments: Mapping[str, Experiment], results: Mapping[str, dict[str, Any] | None]
+) -> list[Line]:
+    """Set the numbers of an item beside the paper's; one line at least.
+
+    Raises
+    ------
+    ValueError
+        If the item names an experiment, a row or a column that is not declared.
+    """
+    head = (item.paper, item.name)
+    if not item.shown:
+        verdict = "drawn" if item.figure else "missing"
+        return [Line(*head, "", "same" if item.figure else "", "–", "–", verdict, "", "")]
+    lines = []
+    for experiment, numbers, missing in item.shown:
+        if experiment not in experiments:
+            raise ValueError(f"{head} shows {experiment!r}, which is not an experiment")
+        declared, result = experiments[experiment], results[experiment]
+        columns = {column.key: column for column in declared.columns}
+        for row, key in numbers:
+            if row not in declared.rows or key not in columns:
+                raise ValueError(f"{head} shows {(row, key)}, which {experiment} does not have")
+            column = columns[key]
+            found = {judged.row: judged for judged in judge_column(declared, result, column)}
+            judged = found.get(row, Judged(row, None, None, "not run", ""))
+            verdict = judged.verdict or "nothing to compare"
+            reason = missing if verdict == "missing" else judged.reason
+            lines.append(
+                Line(
+                    *head,
+                    number=f"{row}: {column.title}",
+                    data=declared.data,
+                    printed=column.show(judged.paper),
+                    ours=column.show(judged.ours),
+                    verdict=verdict,
+                    reason="" if verdict == "matches" else reason,
+                    experiment=experiment,
+                )
+            )
+    return lines
+
+
+def standing(lines: Sequence[Line]) -> str:
+    """Where an item stands, by the least favourable of its numbers on the paper's data."""
+    made = [line for line in lines if line.verdict not in ("missing", "not run")]
+    if not made:
+        return "missing"
+    on_same_data = {line.verdict for line in made if line.data == "same"}
+    found = [v for v in ("differs", "same ordering", "matches", "drawn") if v in on_same_data]
+    return found[0] if found else "other data"

@@ -1,0 +1,233 @@
+"""Law, Yu, Cord and Xing, CVPR 2016: Tables 1 to 3, synthetic clusters.
+
+Section 3.4 of the paper clusters test data X_t by k-means on the left singular vectors of
+X_t L, the *spectral step*. With no more features than categories these vectors span the columns
+of X_t for every invertible L: the metric cancels, and the Euclidean distance does as well as
+any other. The paper's loss of MLCA agrees with this step, and its loss of the Euclidean
+distance only with its absence. Hence every method is run both ways, and once more on data with
+more features than categories, where the metric matters either way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from book.reproduction.experiment import Column, Experiment, Unit
+from book.reproduction.runs import timed
+from mlbook.baselines import MAX_SAMPLES, METRICS, N_PAIRS
+from mlbook.datasets import make_crossed_clusters
+from mlbook.kmeans import spectral_embedding
+from mlbook.large_margin import LargeMarginMetric
+from mlbook.mlca import MLCA
+from mlbook.partitions import partition_loss
+
+
+class Setting(NamedTuple):
+    """Points per sub-cluster of each category, and the noise about the sub-cluster's mean."""
+
+    title: str
+    train: tuple[int, int, int]
+    test: tuple[int, int, int]
+    noise: float
+
+
+SETTINGS = {
+    1: Setting("categories of the same size", (500, 500, 500), (500, 500, 500), 1.0),
+    2: Setting("different sizes", (500, 1000, 2000), (1000, 1000, 1000), 1.0),
+    3: Setting("different sizes, less noise", (500, 1000, 2000), (1000, 1000, 1000), 0.5),
+}
+SEEDS = {"smoke": 1, "book": 3, "full": 10}
+N_NOISE_FEATURES = 7
+LARGE_MARGIN_ALPHA = 1e-2
+
+# Test loss Δ and training time in seconds (0: no training) in Tables 1, 2 and 3. XQDA is not in
+# the tables: the text says that its losses and times are exactly those of KISSME.
+KISSME = ((0.07, 0.5), (2.02, 2), (2.0, 2))
+PRINTED: dict[str, tuple[tuple[float, float], ...]] = {
+    "MLCA": ((0.07, 0.004), (0.09, 0.005), (0.0, 0.005)),
+    "Euclidean": ((3.0, 0), (3.0, 0), (3.0, 0)),
+    "Xing et al. (MMC)": ((0.7, 4378), (3.0, 21552), (3.0, 18240)),
+    "Lajugie et al.": ((0.11, 336), (0.09, 2462), (0.0, 4222)),
+    "KISSME": KISSME,
+    "XQDA": KISSME,
+    "ITML": ((0.08, 370), (3.0, 1260), (3.0, 1557)),
+    "PCCA": ((0.08, 400), (0.29, 2176), (0.0, 2106)),
+    "LMNN": ((3.0, 4), (3.0, 11), (3.0, 10)),
+}
+# Row to name in mlbook.baselines, or below; the paper does not have the last three.
+METHODS = {
+    "MLCA": "mlca",
+    "Euclidean": "euclidean",
+    "Xing et al. (MMC)": "mmc",
+    "Lajugie et al.": "large_margin",
+    "KISSME": "kissme",
+    "XQDA": "xqda",
+    "ITML": "itml",
+    "PCCA": "pcca",
+    "LMNN": "lmnn",
+    "LDA": "lda",
+    "RCA": "rca",
+    "Regression on Y": "regression",
+}
+SLOW = {"ITML", "LMNN"}  # several seconds each: not in notebooks
+
+
+def paper_numbers(table: int) -> dict[str, dict[str, float]]:
+    """Numbers of one table; the one loss it prints is compared with both of ours."""
+    numbers: dict[str, dict[str, float]] = {}
+    reference = PRINTED["MLCA"][table - 1][1]
+    for row, printed in PRINTED.items():
+        loss, seconds = printed[table - 1]
+        numbers[row] = {"delta": loss, "delta_spectral": loss}
+        if seconds:
+            numbers[row]["time"] = seconds / reference
+    return numbers
+
+
+def units(scale: str, *, tables: tuple[int, ...], n_noise_features: int = 0) -> list[Unit]:
+    """Every method on every seed, with all its parameters."""
+    shrink = 25 if scale == "smoke" else 1
+    return [
+        {
+            "row": row,
+            "seed": seed,
+            "method": method,
+            "table": table,
+            "train": [size // shrink for size in SETTINGS[table].train],
+            "test": [size // shrink for size in SETTINGS[table].test],
+            "noise": SETTINGS[table].noise,
+            "n_noise_features": n_noise_features,
+        }
+        for table in tables
+        for seed in range(SEEDS[scale])
+        for row, method in METHODS.items()
+        if scale != "book" or row not in SLOW
+    ]
+
+
+def run_unit(unit: Unit) -> dict[str, float]:
+    """Learn a metric; cluster test data with and without the spectral step."""
+    seed, method = unit["seed"], unit["method"]
+    draw = partial(
+        make_crossed_clusters, noise=unit["noise"], n_noise_features=unit["n_noise_features"]
+    )
+    stream = 1000 * unit["table"] + 2 * seed
+    X, y = draw(unit["train"], random_state=stream)
+    X_test, y_test = draw(unit["test"], random_state=stream + 1)
+
+    def fit_mlca() -> NDArray[np.float64]:
+        return MLCA().fit(X, y).components_
+
+    def fit_large_margin() -> NDArray[np.float64]:
+        learner = LargeMarginMetric(
+            structure="spectral", n_clusters="known", metric="full", alpha=LARGE_MARGIN_ALPHA
+        )
+        return learner.fit([X], [y]).components_
+
+    own = {"mlca": fit_mlca, "large_margin": fit_large_margin}
+    fit = own[method] if method in own else partial(METRICS[method], X, y, random_state=seed)
+    components, seconds = timed(fit)
+    Z = X_test @ components.T
+    values = {"delta": cluster_loss(Z, y_test, seed)}
+    values["delta_spectral"] = cluster_loss(spectral_embedding(Z, 3), y_test, seed)
+    if method != "euclidean":
+        values["time"] = seconds / timed(fit_mlca)[1]
+    return values
+
+
+def cluster_loss(Z: NDArray[np.float64], y: NDArray[np.int64], seed: int) -> float:
+    """Δ between k-means with 20 restarts and the truth."""
+    return partition_loss(y, KMeans(3, n_init=20, random_state=seed).fit_predict(Z))
+
+
+def run_wide(unit: Unit) -> dict[str, float]:
+    """Losses of `run_unit`, named after the table whose data were widened."""
+    values, table = run_unit(unit), f"table{unit['table']}"
+    return {table: values["delta"], f"{table}_spectral": values["delta_spectral"]}
+
+
+NOTE = (
+    "Points per sub-cluster, noise and the 20 restarts of k-means are those of the authors' "
+    f"published settings; X is not centred; {SEEDS['full']} seeds at full scale. KISSME and XQDA "
+    "have all pairs of rows, through class scatters; the other methods that learn from pairs get "
+    "a sample of them ("
+    + ", ".join(f"{name.upper()} {number}" for name, number in N_PAIRS.items())
+    + f"), and LMNN at most {MAX_SAMPLES} rows. Lajugie et al. has all rows and the spectral "
+    f"relaxation, with a quadratic regularizer of weight {LARGE_MARGIN_ALPHA:g}. None is tuned; "
+    "the paper's were, on validation data. Times are CPU times on one thread as ratios to MLCA on "
+    "the same rows, also where a method got a sample."
+)
+
+
+def reasons(table: int) -> dict[str | tuple[str, str], str]:
+    """Why numbers differ, as far as is known; the claims were checked on the runs stored."""
+    cancels = "the step cancels every invertible metric"
+    singular = "the metric has rank 2, so that the step has two vectors, of equal weight"
+    collapses = (
+        "half of category 2 joins category 1, at a lower distortion than the truth has; a loss "
+        "of 2 would be one category cut in two and the others merged; the cause is not known"
+    )
+    sampled = "a sample of the pairs and default settings; the paper has all pairs, and tunes"
+    scatters = "all pairs through class scatters; the paper forms the pairs"
+    agrees = "the paper's number agrees with the spectral step"
+    return {
+        ("MLCA", "delta"): agrees,
+        ("Lajugie et al.", "delta"): agrees,
+        ("Euclidean", "delta_spectral"): f"{cancels}; the paper's number agrees without it",
+        "Xing et al. (MMC)": sampled,
+        ("Xing et al. (MMC)", "delta_spectral"): "nearly singular; the step blows up the rest",
+        ("Lajugie et al.", "time"): "a thin factor in place of n × n matrices, cutting planes",
+        "KISSME": singular if table == 1 else collapses,
+        ("KISSME", "time"): scatters,
+        "XQDA": singular if table == 1 else collapses,
+        ("XQDA", "time"): scatters,
+        "ITML": sampled,
+        ("ITML", "delta_spectral"): cancels,
+        "PCCA": sampled,
+        ("PCCA", "delta"): "a sample of the pairs, L-BFGS until it converges",
+        ("PCCA", "delta_spectral"): cancels,
+        ("LMNN", "delta_spectral"): cancels,
+        ("LMNN", "time"): "another implementation, on fewer rows",
+    }
+
+
+EXPERIMENTS = [
+    Experiment(
+        id=f"law2016-table{table}",
+        paper="Law et al. 2016",
+        title=f"Table {table}: {setting.title}",
+        columns=(
+            Column("delta", "Δ, k-means on X_t L", tolerance=0.02),
+            Column("delta_spectral", "Δ, spectral step", tolerance=0.02),
+            Column("time", "training time / MLCA", tolerance=3, ratio=True),
+        ),
+        paper_numbers=paper_numbers(table),
+        units=partial(units, tables=(table,)),
+        run_unit=run_unit,
+        note=NOTE,
+        reasons=reasons(table),
+    )
+    for table, setting in SETTINGS.items()
+] + [
+    Experiment(
+        id="law2016-wide",
+        paper="Law et al. 2016",
+        title=f"Δ on the data of Tables 1 to 3 with {N_NOISE_FEATURES} more features, all noise",
+        what="variant",
+        data="the paper's, with noise features added",
+        columns=[
+            Column(f"table{table}{key}", f"T{table}, {title}", tolerance=0.02)
+            for table in SETTINGS
+            for key, title in (("", "k-means on X_t L"), ("_spectral", "spectral step"))
+        ],
+        paper_numbers={},
+        units=partial(units, tables=tuple(SETTINGS), n_noise_features=N_NOISE_FEATURES),
+        run_unit=run_wide,
+        note=NOTE,
+    )
+]

@@ -1,0 +1,110 @@
+"""Features f_pq of pairs of points, of which learned distances are the weighted sums wᵀf_pq.
+
+The array of all features of all pairs is never formed from points: sums over pairs are
+computed from the points themselves.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class PairFeatures(Protocol):
+    """One vector for each pair of points."""
+
+    n_points: int
+    n_features: int
+
+    def distances(self, w: Floats) -> Any:
+        """wᵀf_pq for all pairs, zero on the diagonal."""
+
+    def total(self, assignment: Indices) -> Floats:
+        """Σ_p f_pq over the pairs of p and its q, pairs of a point with itself being zero."""
+
+    def pair_total(self) -> Floats:
+        """Sum of the absolute values of f_pq over all p ≠ q."""
+
+
+class _SquaredDifferences:
+    """f_pq = (x_p − x_q)², coordinate by coordinate; centred, to lose no digits."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.n_points, self.n_features = X.shape
+        self.X = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+
+    def distances(self, w: Floats) -> NDArray[Any]:
+        kept = np.flatnonzero(w)
+        X = self.X[:, kept]
+        weighted = X * w[kept].astype(X.dtype)
+        norms = np.einsum("ij,ij->i", weighted, X)
+        D = weighted @ X.T
+        D *= -2
+        D += norms[:, None]
+        D += norms
+        if w.min() >= 0:
+            np.maximum(D, 0, out=D)
+        np.fill_diagonal(D, 0)
+        return D
+
+    def total(self, assignment: Indices) -> Floats:
+        difference = self.X - self.X[assignment]
+        return np.einsum("ij,ij->j", difference, difference, dtype=np.float64)
+
+    def pair_total(self) -> Floats:
+        return 2 * self.n_points * np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+
+
+class _Precomputed:
+    """f_pq given as a stack of matrices, one for each feature."""
+
+    def __init__(self, stack: NDArray[Any]) -> None:
+        diagonals = np.einsum("fpp->fp", stack)
+        if diagonals.any():
+            stack = stack.copy()
+            np.einsum("fpp->fp", stack)[...] = 0
+        bad = ~np.isfinite(stack)
+        if bad.any():
+            f, p, q = np.argwhere(bad)[0]
+            raise ValueError(
+                "distances must not be NaN or infinite off the diagonal; got "
+                f"{stack[f, p, q]} in matrix {f} at [{p}, {q}]"
+            )
+        self.stack = stack
+        self.n_features, self.n_points = stack.shape[:2]
+
+    def distances(self, w: Floats) -> NDArray[Any]:
+        return np.tensordot(w.astype(self.stack.dtype), self.stack, axes=1)
+
+    def total(self, assignment: Indices) -> Floats:
+        chosen = self.stack[:, np.arange(self.n_points), assignment]
+        return chosen.sum(axis=1, dtype=np.float64)
+
+    def pair_total(self) -> Floats:
+        return np.array([np.abs(matrix).sum(dtype=np.float64) for matrix in self.stack])
+
+
+def read_features(data: Any, kind: str) -> PairFeatures:
+    """Read one data set as vectors for its pairs."""
+    floats: Any = [np.float64, np.float32]
+    if kind == "squared_differences":
+        return _SquaredDifferences(check_array(data, dtype=floats, input_name="X"))
+    if kind != "precomputed":
+        raise ValueError(f'features must be "squared_differences" or "precomputed"; got {kind!r}')
+    if not isinstance(data, np.ndarray):
+        shapes = {np.shape(matrix) for matrix in data}
+        if len(shapes) > 1:
+            raise ValueError(f"matrices of one dataset must have one shape; got {sorted(shapes)}")
+    stack: Any = check_array(
+        data, dtype=floats, allow_nd=True, ensure_2d=False, ensure_all_finite=False, input_name="X"
+    )
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
+        raise ValueError(
+            "a dataset of precomputed distances must have shape (n_features, n, n), n ≥ 1; "
+            f"got {stack.shape}"
+        )
+    return _Precomputed(stack)

@@ -1,0 +1,30 @@
+"""Metric learning for cluster analysis in closed form (Law, Yu, Cord and Xing, CVPR 2016).
+
+From rows X and their desired clusters, with normalized assignment matrix
+J = Y(YᵀY)^(−1/2) and partition matrix C = JJᵀ, the metric of Theorem 3.2 is
+
+    W = X†J,    M = WWᵀ = X†C(X†)ᵀ        (Law 2016, Eqs. 15-17),
+
+that is, multivariate regression onto the normalized assignments. Under M the relaxed
+k-means of Eq. 8 finds the desired clusters as nearly as any metric lets it, in the worst
+case over ties (Eq. 13). In scatter matrices, M = S_t⁺ S_b S_t⁺ with S_t = XᵀX and
+S_b = Σ_c n_c z_c z_cᵀ, z_c being the mean of class c: the algebra of linear
+discriminant analysis, without centring.
+
+Only a least-squares digest of the rows is ever needed, and digests of different rows can
+be merged: hence `MLCA.partial_fit`, `MLCA.merge`, and Dask arrays.
+"""
+
+from mlbook.mlca.estimators import (
+    MLCA,
+    BinaryMLCA,
+    closed_form_factor,
+    closed_form_metric,
+)
+
+__all__ = [
+    "MLCA",
+    "BinaryMLCA",
+    "closed_form_factor",
+    "closed_form_metric",
+]

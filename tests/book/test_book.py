@@ -1,0 +1,362 @@
+"""The book: how it is built, and what the built pages must hold."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+
+import nbformat
+import notebooks
+import pytest
+import yaml
+
+pytest.importorskip("jupyter_book")
+import build_book
+import lessons
+import mlbook_book as extension
+
+pytestmark = pytest.mark.book
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# --- the build -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    """A one-page project with the real configuration and a library of one constant."""
+    (tmp_path / "book").mkdir()
+    for name in ("_static", "references.bib"):
+        source = ROOT / "book" / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, tmp_path / "book" / name)
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "mlbook_book.py", tmp_path / "tools")
+    toc = {"format": "jb-book", "root": "book/page"}
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc))
+    (tmp_path / "mlbook").mkdir()
+    (tmp_path / "mlbook" / "constant.py").write_text("VALUE = 111111\n")
+    write_page(tmp_path, "import sys; sys.path.insert(0, '../mlbook')\nimport constant")
+    return tmp_path
+
+
+def write_page(root: Path, source: str, show: str = "constant.VALUE") -> None:
+    cells = [nbformat.v4.new_markdown_cell("# Page"), nbformat.v4.new_code_cell(source)]
+    cells.append(nbformat.v4.new_code_cell(f"print({show})"))
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    page = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    nbformat.write(page, root / "book" / "page.ipynb")
+
+
+def build(root: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "tools" / "build_book.py"), "--root", str(root)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_no_stale_numbers_and_no_half_built_book(small_book):
+    """A changed library constant changes the page; a failing cell leaves the last good book."""
+    page = small_book / "_build" / "html" / "book" / "page.html"
+    first = build(small_book)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert f"Open {(small_book / '_build/html/index.html').as_uri()}" in first.stdout
+    assert "111111" in page.read_text()
+
+    assert "Using cached notebook" in build(small_book).stdout
+
+    (small_book / "mlbook" / "constant.py").write_text("VALUE = 222222\n")
+    again = build(small_book)
+    assert again.returncode == 0 and "every notebook is executed" in again.stdout
+    assert "222222" in page.read_text() and "111111" not in page.read_text()
+
+    write_page(small_book, "import warnings", show="1 / 0")
+    failed = build(small_book)
+    assert failed.returncode != 0 and "NOT built" in failed.stderr
+    assert "222222" in page.read_text()
+
+
+EVERYTHING = """\
+import time
+
+from IPython.display import display
+from mlbook.explore import Slider, explore
+from mlbook.plots import book_style, subplots
+
+book_style()
+
+
+def draw(height):
+    figure, axes = subplots()
+    axes[0, 0].plot([0, height])
+    return figure, f"up to {height}"
+
+
+print("cut", end=" ", flush=True)
+time.sleep(0.5)
+print("in two")
+display(draw(3)[0])
+explore(draw, alt="a line up to {height}", height=Slider([1, 2], label="height"))"""
+
+
+def test_two_builds_give_the_same_pages(small_book, tmp_path_factory):
+    """Executed anew in another folder, every file is the same to the byte."""
+    shutil.rmtree(small_book / "mlbook")  # in favour of the library itself
+    write_page(small_book, EVERYTHING, show="explore.__name__")
+    other = tmp_path_factory.mktemp("elsewhere") / "longer" / "path"
+    shutil.copytree(small_book, other)
+    books = []
+    for root in (small_book, other):
+        run = build(root)
+        assert run.returncode == 0, run.stdout + run.stderr
+        html = root / "_build" / "html"
+        books.append({p.relative_to(html): p for p in html.rglob("*") if p.is_file()})
+    assert books[0].keys() == books[1].keys()
+    differ = [n for n, p in books[0].items() if p.read_bytes() != books[1][n].read_bytes()]
+    assert differ == []
+    page = (small_book / "_build" / "html" / "book" / "page.html").read_text()
+    assert "cut in two" in page and "_images/" in page
+
+
+@pytest.mark.parametrize("path", ["mlbook/a.py", "data/b.csv", "requirements.lock"])
+def test_cache_key_follows_every_source(path, tmp_path):
+    before = build_book.cache_key(tmp_path)
+    file = tmp_path / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("1")
+    added = build_book.cache_key(tmp_path)
+    file.write_text("2")
+    assert len({before, added, build_book.cache_key(tmp_path)}) == 3
+
+
+@pytest.mark.parametrize(
+    "remote, url",
+    [
+        ("https://github.com/who/what.git", "https://github.com/who/what"),
+        ("git@github.com:who/what.git", "https://github.com/who/what"),
+        ("ssh://git@github.com/who/what", "https://github.com/who/what"),
+        ("/some/folder", None),
+        ("https://example.org/who/what", None),
+    ],
+)
+def test_launch_buttons_use_the_repositorys_own_address(remote, url, tmp_path, monkeypatch):
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert extension.repository_url(tmp_path) is None
+    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", remote], check=True)
+    assert extension.repository_url(tmp_path) == url
+
+
+@pytest.mark.parametrize("url", ["https://github.com/who/what", None])
+def test_buttons_are_there_exactly_if_there_is_an_address(url, monkeypatch):
+    from types import SimpleNamespace
+
+    monkeypatch.setattr(extension, "repository_url", lambda source: url)
+    made_up = {"repository_url": "https://github.com/executablebooks/jupyter-book"}
+    config = SimpleNamespace(html_theme_options={**made_up, "launch_buttons": {}})
+    extension.add_repository(SimpleNamespace(srcdir="."), config)
+    options = config.html_theme_options
+    assert options.get("repository_url") == url
+    assert bool(options.get("launch_buttons")) == bool(url)
+    assert (url or "git+ADDRESS") in config.myst_substitutions["pip_install"]
+
+
+def test_launch_buttons_on_githubs_machines(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_REPOSITORY", "who/what")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.com")
+    assert extension.repository_url(tmp_path) == "https://github.com/who/what"
+
+
+# --- the notebooks as they are stored --------------------------------------------------------
+
+CHAPTERS = notebooks.chapters()
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_stored_outputs_are_the_checked_ones(path):
+    assert notebooks.problems(path) == []
+
+
+def test_output_check_finds_both_mistakes(tmp_path):
+    unchecked = nbformat.v4.new_code_cell("1", outputs=[nbformat.v4.new_output("stream", text="1")])
+    empty = nbformat.v4.new_code_cell("1", metadata={"tags": [notebooks.TAG]})
+    nbformat.write(nbformat.v4.new_notebook(cells=[unchecked, empty]), tmp_path / "a.ipynb")
+    first, second = notebooks.problems(tmp_path / "a.ipynb")
+    assert "nothing checks" in first and "no output" in second
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_chapters_use_explore_and_short_cells(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert not re.search(r"\binteract\b|\binteractive\b", cell.source)
+            assert len(cell.source.splitlines()) <= 25, f"{cell.id}: move logic to mlbook/"
+
+
+# --- what every chapter that teaches must have -----------------------------------------------
+
+
+@pytest.mark.parametrize("path", lessons.lessons(), ids=lambda p: p.stem)
+def test_lessons_are_complete(path):
+    assert lessons.lacks(path) == []
+
+
+@pytest.mark.parametrize(
+    "old, new, missing",
+    [
+        ("What you will learn", "Contents", "learning goals"),
+        ("*You need:*", "You need", "prerequisites"),
+        (r"about \d+ minutes", "an hour", "a time to read"),
+        (r"about \d+ minutes", "about 30 minutes", r"a time near \d+ minutes \(it says 30\)"),
+        ("## Summary", "## The end", "a summary"),
+        ("## Check yourself", "## Questions", "a quiz"),
+        (r"^quiz\(", "print(", "a quiz"),
+        (r" · ★ easy", "", "a grade of exercise ex-hand"),
+        (r" · ★★★ hard", " · ★★ medium", "an easy and a hard exercise"),
+        (
+            r"\{solution-start\} ex-penalty",
+            "{solution} ex-other",
+            "solution of exercise ex-penalty",
+        ),
+        (r"\{exercise-start\} (An|Ce)", r"{exercise} \1", "5 to 8 exercises \\(there are 3"),
+        ("## Further reading", "## More", "further reading"),
+        (r"jain2010`: (.*)$", "jain2010`: good.", "a reason to read"),
+    ],
+)
+def test_rule_sees_what_a_lesson_lacks(old, new, missing, tmp_path):
+    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
+    pattern = old.replace("*", r"\*") if old.startswith("*") else old
+    sources = [re.sub(pattern, new, c.source, flags=re.M) for c in notebook.cells]
+    assert sources != [c.source for c in notebook.cells]
+    for cell, source in zip(notebook.cells, sources, strict=True):
+        cell.source = source
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    found = lessons.lacks(tmp_path / "a.ipynb")
+    assert any(re.search(missing, line) for line in found), found
+
+
+def test_lecturers_page_gives_the_grades_of_the_exercises():
+    plan = (ROOT / "book" / "teaching.md").read_text()
+    planned = re.findall(r"(★+) \{ref\}`[^`]+<([\w-]+)>`", plan)
+    sources = [c.source for p in lessons.lessons() for c in nbformat.read(p, as_version=4).cells]
+    titles = r"\{exercise-start\} .+ · (★+) \w+\n:label: (\S+)"
+    graded = {label: grade for grade, label in re.findall(titles, "\n".join(sources))}
+    assert len(planned) > 20
+    assert [(grade, label) for grade, label in planned if graded[label] != grade] == []
+
+
+def test_a_solution_without_a_cell_is_seen(tmp_path):
+    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
+    notebook.cells = [c for c in notebook.cells if c.id != "kmeans-32"]
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    assert lessons.lacks(tmp_path / "a.ipynb") == [
+        "a folded solution of exercise ex-impostor with a cell that runs"
+    ]
+
+
+# --- the built pages -------------------------------------------------------------------------
+
+HTML = ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The text of every page of the built book."""
+    if not (HTML / "index.html").is_file():
+        reason = "the book is not built: run `make book` first"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    return {str(p.relative_to(HTML)): p.read_text() for p in sorted(HTML.rglob("*.html"))}
+
+
+class Loads(HTMLParser):
+    """Collects what a page makes the browser load, and images without alt text."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.urls: list[str] = []
+        self.mute_images: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        if tag == "link" and values.get("rel") in {
+            "stylesheet",
+            "preload",
+            "icon",
+            "modulepreload",
+        }:
+            self.urls.append(values.get("href") or "")
+        if tag in {"script", "img", "iframe", "source", "audio", "video", "embed"}:
+            self.urls.append(values.get("src") or "")
+        if tag == "object":
+            self.urls.append(values.get("data") or "")
+        if tag == "img" and not values.get("alt"):
+            self.mute_images.append((values.get("src") or "")[:80])
+
+
+def test_pages_load_nothing_from_other_hosts(pages):
+    for name, text in pages.items():
+        foreign = [u for u in Loads(text).urls if re.match(r"(https?:)?//", u)]
+        assert foreign == [], f"{name} loads {foreign}"
+        assert not re.search(r"""(import|from)\s*\(?["']https?://""", text), name
+    foreign_url = re.compile(r"(url\(|@import)\s*[\"']?(https?:)?//")
+    for style in HTML.rglob("*.css"):
+        assert not foreign_url.search(style.read_text()), style
+
+
+def test_other_host_check_sees_them():
+    text = '<script src="//a.example/x.js"></script><img src="https://b.example/c.png">'
+    assert [u for u in Loads(text).urls if re.match(r"(https?:)?//", u)] == [
+        "//a.example/x.js",
+        "https://b.example/c.png",
+    ]
+
+
+def test_every_image_has_an_alt_text(pages):
+    mute = {name: Loads(text).mute_images for name, text in pages.items()}
+    assert {name: found for name, found in mute.items() if found} == {}
+
+
+def test_mathjax_is_shipped_with_the_book(pages):
+    assert (HTML / "_static/mathjax/tex-chtml.js").stat().st_size > 500_000
+    fonts = HTML / "_static/mathjax/output/chtml/fonts/woff-v2"
+    assert len(list(fonts.glob("*.woff"))) > 15
+    assert "_static/mathjax/tex-chtml.js" in pages["book/notation.html"]
+
+
+def test_every_chapter_is_in_the_book(pages):
+    """A notebook that is missing in _toc.yml would silently not be built."""
+    for path in CHAPTERS:
+        assert f"book/{path.relative_to(ROOT / 'book').with_suffix('.html')}" in pages
+
+
+def test_every_public_name_is_in_the_reference(pages):
+    """One page for each room of mlbook, with all its public functions and classes."""
+    rooms = [p.stem for p in (ROOT / "mlbook").glob("[!_]*") if p.suffix == ".py" or p.is_dir()]
+    hidden = {"Column", "Experiment"}  # for writers of experiments, not for readers
+    for room in sorted(set(rooms) - {"demos"}):
+        module = import_module(f"mlbook.{room}")
+        names = {n for n in module.__all__ if callable(getattr(module, n))} - hidden
+        shown = re.findall(r'id="mlbook\.[\w.]*\b(\w+)"', pages[f"book/api/{room}.html"])
+        assert names <= set(shown), f"book/api/{room}.md lacks {sorted(names - set(shown))}"
+
+
+def test_static_explorers_are_in_the_pages(pages):
+    """As many working sliders on a page as calls of explore in its notebook."""
+    for path in CHAPTERS:
+        cells = json.loads(path.read_text())["cells"]
+        source = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        calls = len(re.findall(r"^explore\(", source, re.M))
+        page = pages[f"book/{path.relative_to(ROOT / 'book').with_suffix('.html')}"]
+        assert page.count('<figure class="mlbook-explore"') == calls
+
+
+def test_quizzes_are_in_the_pages(pages):
+    for path in lessons.lessons():
+        page = pages[str(path.relative_to(ROOT).with_suffix(".html"))]
+        assert page.count('<form class="mlbook-quiz') == 1, path.stem

@@ -1,0 +1,318 @@
+"""What the chapter on change points claims and draws, against second derivations."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from enumeration import all_segmentations
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from book.figures import change_points as demo
+from mlbook.changepoints import loss_augmented_segment, segment, segment_starts, segmentation_path
+from mlbook.kmeans import distortion
+from mlbook.large_margin import structured_hinge
+from mlbook.partitions import equivalence_matrix, partition_loss
+
+pytestmark = pytest.mark.book
+
+
+def numbers(caption: str) -> list[float]:
+    return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", caption)]
+
+
+def value(A, labels):
+    return np.sum(A * equivalence_matrix(labels))
+
+
+# --- segmentations, and the dynamic program ---------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_all_segmentations_are_listed_once(n):
+    listed = {tuple(labels.tolist()) for labels in demo.splits_in_time(n)}
+    assert listed == {tuple(labels.tolist()) for labels in all_segmentations(n)}
+    assert len(demo.splits_in_time(n)) == 2 ** (n - 1)
+
+
+def test_a_cut_adds_a_square():
+    """The lemma: the difference of the matrices is vvᵀ, and the gain pq/(p + q)‖z − z'‖²."""
+    X = np.random.default_rng(0).normal(size=(7, 2))
+    whole, cut = np.array([0, 0, 1, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2, 2])
+    difference = equivalence_matrix(cut) - equivalence_matrix(whole)
+    assert_allclose(np.linalg.eigvalsh(difference), [*[0] * 6, 1], atol=1e-12)
+    jump = X[2:4].mean(axis=0) - X[4:].mean(axis=0)
+    assert np.sum(difference * (X @ X.T)) == pytest.approx(2 * 3 / 5 * jump @ jump)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 5.0, 20.0])
+def test_candidate_costs_are_those_of_enumeration(penalty):
+    x, _ = demo.six_points()
+    costs = demo.candidate_costs(x, penalty)
+    for u in range(1, 7):
+        for s in range(u):
+            cheapest = min(
+                distortion(x[:u, None], labels) + penalty * (labels[-1] + 1)
+                for labels in all_segmentations(u)
+                if segment_starts(labels)[-1] == s
+            )
+            assert costs[u - 1, s] == pytest.approx(cheapest)
+        assert np.isinf(costs[u - 1, u:]).all()
+
+
+def test_trace_by_hand():
+    x, y = demo.six_points()
+    costs = demo.candidate_costs(x, 5)
+    assert_allclose(costs.min(axis=1), [5, 7, 12, 14, 19, 21])
+    assert_array_equal(costs.argmin(axis=1), [0, 0, 2, 2, 4, 4])
+    assert_array_equal(segment(x[:, None], penalty=5.0), y)
+    assert_allclose(segmentation_path(x[:, None], 6).distortion, [34, 22, 6, 4, 2, 0], atol=1e-9)
+
+
+@pytest.mark.equation("Lajugie 2014, Algorithm 1")
+def test_printed_algorithm_is_a_segmentation_but_not_the_best():
+    rng = np.random.default_rng(1)
+    worse = 0
+    for _ in range(50):
+        A = rng.normal(size=(5, 5))
+        A += A.T
+        labels = demo.printed_algorithm(A)
+        assert labels[0] == 0 and set(np.diff(labels)) <= {0, 1}
+        best = max(value(A, s) for s in all_segmentations(5))
+        worse += value(A, labels) < best - 1e-9
+    assert worse > 25
+    assert value(np.diag([-1.0, 2]), demo.printed_algorithm(np.diag([-1.0, 2]))) < 1
+
+
+@pytest.mark.parametrize("penalty, best", [(5.0, 2), (20.0, 0)])
+def test_program_step_names_the_best_start(penalty, best):
+    figure, caption = demo.program_step(4 if penalty == 5 else 5, penalty)
+    assert f"Best: from {best}" in caption
+    solid = [p for p in figure.axes[1].patches if p.get_linestyle() in ("-", "solid")]
+    assert len(solid) == 1 and solid[0].get_linewidth() > 2
+
+
+def test_no_price_gives_two_segments():
+    left, right = demo.path_of_six_points().axes
+    counts = set(np.asarray(right.lines[0].get_ydata()).tolist())
+    assert counts == {1, 3, 6}
+    height = {line.get_xdata()[0]: line.get_ydata()[0] for line in left.lines[1:]}
+    assert height[2] > (height[1] + height[3]) / 2
+
+
+def test_blocks_and_problem_are_drawn():
+    assert len(demo.block_matrix().axes[1].images) == 1
+    _, strip = demo.the_problem().axes
+    plain, learned = (numbers(t.get_text())[0] for t in strip.get_yticklabels()[1:])
+    assert learned < 0.2 < 1 < plain
+
+
+def test_price_explorer_tells_what_it_shows():
+    x, labels = demo._noisy(0.5)
+    figure, caption = demo.price_and_noise(8, 0.5)
+    assert isinstance(figure, Figure)
+    assert numbers(caption) == [8, 0.5, 6, 6, 0]
+    for price, count in [(0.5, 32), (128, 1)]:
+        found = segment(x[:, None], penalty=price)
+        assert found[-1] + 1 == count
+        loss = partition_loss(found, labels)
+        assert numbers(demo.price_and_noise(price, 0.5)[1])[-1] == pytest.approx(loss, abs=0.005)
+
+
+# --- the hinge and its cuts --------------------------------------------------------------------
+
+
+def test_hinge_of_the_six_points_by_hand():
+    x, y = demo.six_points()
+    for b in np.linspace(0, 0.6, 25):
+        hinge = structured_hinge(x[:, None], y, [b])
+        assert hinge == pytest.approx(max(4 - 28 * b, 4 / 3 - 2 * b, 6 * b))
+        pairs = structured_hinge(x[:, None], y, [b], min_length=2)
+        assert pairs == pytest.approx(max(4 - 28 * b, 0), abs=1e-9)
+
+
+def test_hinge_picture_is_an_envelope_over_a_staircase():
+    (ax,) = demo.hinge_of_six_points().axes
+    curves = {line.get_label(): np.asarray(line.get_ydata(), dtype=float) for line in ax.lines}
+    hinge, loss = curves["hinge h(b)"], curves["loss Δ of the prediction"]
+    lines = [y for label, y in curves.items() if label.startswith("_")]
+    assert len(lines) == 32
+    assert_allclose(np.max(lines, axis=0), hinge, atol=1e-9)
+    assert (hinge >= loss - 1e-9).all()
+    assert_allclose(sorted(set(loss.round(6))), [0, 2, 3])
+
+
+def test_hinge_is_at_least_the_distortion_of_the_truth():
+    rng = np.random.default_rng(2)
+    for labels in all_segmentations(6):
+        X, b = rng.normal(size=(6, 2)), rng.exponential(size=2)
+        hinge = structured_hinge(X, labels, b)
+        assert hinge >= distortion(X, labels, np.diag(b)) - 1e-9
+        assert structured_hinge(X, labels, [0.0, 0]) == pytest.approx(2 * labels[-1])
+
+
+def test_changes_below_the_noise_vanish():
+    """The corollary, for h + τb on a grid: the truth without one change scores higher."""
+    labels = np.repeat([0, 1], 30)
+    signs = np.tile([1.0, -1.0], 30)  # variance 1 within segments
+    X = (1.3 * labels + signs)[:, None]  # 1.3² < 2/(2 − 1)
+    grid = np.linspace(0, 0.2, 81)
+    for tau in (0.0, 0.5):
+        best = grid[np.argmin([structured_hinge(X, labels, [b]) + tau * b for b in grid])]
+        assert segment(np.sqrt(best) * X, penalty=1.0)[-1] == 0
+    assert segment(X, n_segments=2, min_length=10)[-1] == 1
+    assert_array_equal(segment(X, penalty=5.0), labels)  # the data would have told
+
+
+def test_cutting_planes_enclose_the_minimum():
+    X, y = demo._one_series()
+    rounds = demo.cutting_planes(9)
+    bounds = [r.bound for r in rounds]
+    assert bounds == sorted(bounds)
+    for b in np.linspace(0, 4, 81):
+        hinge = structured_hinge(X, y, [b], min_length=5)
+        assert hinge + demo._STRENGTH * b**2 / 2 >= bounds[-1] - 1e-9
+    assert min(r.objective for r in rounds) == pytest.approx(bounds[-1])
+    for r in rounds:
+        exact = structured_hinge(X, y, [r.weight], min_length=5)
+        assert r.objective == pytest.approx(exact + demo._STRENGTH * r.weight**2 / 2)
+        worst = loss_augmented_segment(X, y, M=[r.weight], min_length=5)
+        slope = X[:, 0] @ (equivalence_matrix(worst) - equivalence_matrix(y)) @ X[:, 0]
+        assert r.slope == pytest.approx(slope)
+
+
+def test_planes_are_below_the_objective_and_the_gap_closes():
+    gaps = []
+    for rounds in (1, 3, 7):
+        figure, caption = demo.planes_round_by_round(rounds)
+        (ax,) = figure.axes
+        curves = {line.get_label(): line.get_ydata() for line in ax.lines}
+        assert (curves["largest cut"] <= curves["objective J"] + 1e-9).all()
+        gaps.append(float(re.search(r"gap ([\d.]+)%", caption)[1]))
+    assert gaps[0] > gaps[1] > gaps[2] == 0
+
+
+def test_certificate_bounds_every_metric():
+    """Any average of cuts: ō − ‖(−Ḡ)₊‖²/(2τ) is below J at random diagonal metrics."""
+    rng = np.random.default_rng(3)
+    X, y, tau = rng.normal(size=(12, 3)), np.repeat([0, 1, 2], 4), 0.3
+    offset, gradient = 0.0, np.zeros(3)
+    for _ in range(5):
+        b = rng.exponential(size=3)
+        worst = loss_augmented_segment(X, y, M=b)
+        difference = equivalence_matrix(worst) - equivalence_matrix(y)
+        offset += (partition_loss(worst, y) - worst[-1] + y[-1]) / 5
+        gradient += np.einsum("ij,ik,kj->j", X, difference, X) / 5
+    bound = offset - np.sum(np.maximum(-gradient, 0) ** 2) / (2 * tau)
+    for b in rng.exponential(scale=rng.uniform(0, 2, size=(200, 1)), size=(200, 3)):
+        assert structured_hinge(X, y, b) + tau / 2 * b @ b >= bound - 1e-9
+
+
+# --- learning ----------------------------------------------------------------------------------
+
+
+def test_test_sequences_stay_the_same_when_training_shrinks():
+    few, all_of_them = demo.small_sequences(4, n_train=2), demo.small_sequences(4)
+    assert len(few.train) == 2
+    assert_array_equal(few.train[1], all_of_them.train[1])
+    assert_array_equal(few.test[0], all_of_them.test[0])
+
+
+def test_best_price_has_the_least_training_loss():
+    data = demo.small_sequences(5)
+    price = demo.best_price(data.train, data.train_labels)
+    at = np.mean(demo._losses(data.train, data.train_labels, price))
+    for factor in (0.1, 0.5, 2, 10):
+        assert at <= np.mean(demo._losses(data.train, data.train_labels, factor * price))
+
+
+def test_shares_are_squared_cosines_with_the_segments():
+    data = demo.small_sequences(3)
+    shares = demo.column_shares(data)
+    between = total = 0
+    for X, y in zip(data.train, data.train_labels, strict=True):
+        X = X - X.mean(axis=0)
+        between = between + np.sum((equivalence_matrix(y) @ X) ** 2, axis=0)
+        total = total + np.sum(X**2, axis=0)
+    assert_allclose(shares, between / total)
+    assert shares[:6].mean() > shares[6:].mean()
+
+
+def test_both_remedies_help():
+    plain = np.mean(demo.learned_losses(20, min_length=1, calibrate=False))
+    assert plain > 0.5
+    for options in ({"calibrate": False}, {"min_length": 1}, {}):
+        assert np.mean(demo.learned_losses(20, **options)) < plain / 3
+
+
+def test_bars_and_caption_agree():
+    figure, caption = demo.irrelevant_columns(20, 6)
+    bars = [bar.get_width() for bar in figure.axes[1].patches]
+    said = [float(x) for x in re.findall(r" (\d\.\d\d)[;.]", caption)]
+    assert_allclose(said, bars, atol=0.005)
+    assert bars[-1] < 0.2 < 1 < min(bars[:-1])
+    assert bars[0] == pytest.approx(np.mean(demo.map_losses("Euclidean", 20)))
+
+
+def test_partial_labels_from_the_annotated_windows():
+    assert demo.partial_loss(0.4, "labelled", seed=0) < 0.3
+
+
+# --- changes of distribution -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", demo.CHANGES)
+def test_what_does_not_change_stays(change):
+    draws = [demo.wandering_series(change, seed) for seed in range(40)]
+    x, odd = np.concatenate([d[0] for d in draws]), np.concatenate([d[1] for d in draws]) % 2 == 1
+    means, spreads = ([f(x[odd]), f(x[~odd])] for f in (np.mean, np.std))
+    assert (abs(means[0] - means[1]) < 0.3) == (change != "mean")
+    assert (abs(spreads[0] - spreads[1]) < 0.1) == (change in ("shape", "mean"))
+
+
+def test_degrees_see_what_the_chapter_says():
+    def loss(features, degree, change):
+        return np.mean(demo.distribution_losses(features, degree, change, 10))
+
+    assert loss("Hermite", 0, "variance") < 1 < 4 < loss("x alone", 0, "variance")
+    assert (
+        loss("powers", 4, "variance, heavy tails")
+        > 4
+        > 1
+        > loss("Hermite", 4, "variance, heavy tails")
+    )
+    assert loss("Hermite", 0, "mean") > 3 > 1 > loss("Hermite", 1, "mean")
+    assert loss("Hermite", 2, "shape") > 3 > 1 > loss("Hermite", 8, "shape")
+
+
+def test_degree_explorer_tells_the_losses():
+    _, caption = demo.degree_and_change(2, "variance")
+    expected = [
+        demo.distribution_losses("Hermite", 2, "variance", 1)[0],
+        np.mean(demo.distribution_losses("Hermite", 2, "variance", 10)),
+        np.mean(demo.distribution_losses("powers", 2, "variance", 10)),
+    ]
+    said = numbers(caption)
+    assert_allclose([said[1], said[2], said[4]], expected, atol=0.005)
+
+
+def test_learned_degrees_pick_the_mean():
+    equal, learned, shares = demo.learned_degrees("mean", degree=4)
+    assert shares.argmax() == 1 and shares[1] > 0.8
+    assert learned < min(equal + 0.2, 0.6)
+
+
+def test_noise_has_the_memory_asked_for():
+    x = np.concatenate([demo.noise_with_memory(4000, 0.7, seed) for seed in range(5)])
+    assert np.var(x) == pytest.approx(1, abs=0.15)
+    assert np.corrcoef(x[1:], x[:-1])[0, 1] == pytest.approx(0.7, abs=0.03)
+    first = [demo.noise_with_memory(3, 0.7, seed) for seed in range(3000)]
+    assert_allclose(np.std(first, axis=0), 1, atol=0.06)
+
+
+def test_pieces_of_two_or_more_are_counted_by_fibonacci():
+    counts = [sum(np.bincount(a).min() > 1 for a in demo.splits_in_time(n)) for n in range(2, 9)]
+    assert counts == [1, 1, 2, 3, 5, 8, 13]

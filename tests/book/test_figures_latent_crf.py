@@ -1,0 +1,282 @@
+"""What the chapter on the latent CRF claims and draws, against second derivations."""
+
+import re
+
+import numpy as np
+import pytest
+from enumeration import all_assignments
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+from book.figures import latent_crf as demo
+from mlbook.exemplars import exemplar_bound, solve_exemplars, solve_exemplars_exact
+from mlbook.latent_crf import (
+    ExemplarProblem,
+    clustering_error,
+    configuration_energy,
+    dual_value,
+    exemplars_of_partition,
+    initial_multipliers,
+    relaxed_loss,
+)
+from mlbook.partitions import f_measure
+
+pytestmark = pytest.mark.book
+
+HALF = np.array([0.5, 0.5])
+
+
+def numbers(caption: str) -> list[float]:
+    return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", caption)]
+
+
+def energy_of(D, chosen, penalty):
+    own = chosen == np.arange(len(D))
+    return D[np.arange(len(D)), chosen][~own].sum() + penalty * own.sum()
+
+
+# --- the dual of clustering ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", demo.DISTANCES)
+def test_both_sides_of_the_dual_path_enclose_the_optimum(distance):
+    D = demo.DISTANCES[distance](demo.towns(15))
+    optimum = solve_exemplars_exact(D, 0.8, random_state=0).energy
+    path = demo.dual_path(D, 0.8, 100, step=0.06)
+    assert path[0].bound == pytest.approx(0, abs=1e-12)
+    assert max(step.bound for step in path) <= optimum + 1e-9
+    assert min(step.energy for step in path) >= optimum - 1e-9
+    assert max(step.bound for step in path) > (0.9 if distance == "random" else 0.99) * optimum
+    assert path[40].bound == exemplar_bound(D, 0.8, path[40].prices)
+
+
+def test_three_points_in_a_circle_have_a_gap_that_no_prices_close():
+    D = demo.cyclic_distances()
+    assert exemplar_bound(D, 2.0, np.ones(3)) == pytest.approx(3)
+    options = {"penalty": 2.0, "alpha": 0.0, "beta": 0.0}
+    relaxed, exact = (
+        demo.augmented_minimum(D, np.zeros(3, dtype=int), integral=i, **options)
+        for i in (False, True)
+    )
+    assert relaxed == pytest.approx(3) and exact == pytest.approx(4)
+    prices = np.random.default_rng(0).uniform(-1, 3, size=(2000, 3))
+    assert max(exemplar_bound(D, 2.0, v) for v in prices) <= 3
+
+
+@pytest.mark.parametrize("distance, penalty", [("Euclidean", 1.6), ("uphill", 0.2)])
+def test_penalty_explorer_shows_the_optimum(distance, penalty):
+    figure, caption = demo.penalty_and_distance(penalty, distance)
+    exact = solve_exemplars_exact(demo.DISTANCES[distance](demo.towns()), penalty, random_state=0)
+    shown = numbers(caption)
+    assert shown[1] == len(exact.exemplars)
+    assert shown[2] == pytest.approx(exact.energy, abs=1e-3)
+    counts = figure.axes[1].lines[0].get_ydata()
+    assert (np.diff(counts) <= 0).all()
+    assert counts[demo.PENALTIES.index(penalty)] == len(exact.exemplars)
+
+
+def test_step_through_meets_for_euclidean_distances_only():
+    for distance, tight in [("Euclidean", True), ("random", False)]:
+        figure, caption = demo.step_through(200, distance)
+        _, bound, energy, share = numbers(caption)
+        D = demo.DISTANCES[distance](demo.towns())
+        solution = solve_exemplars(D, 1.6, random_state=0)
+        assert bound <= solution.energy + 1e-3 and energy >= solution.lower_bound - 1e-3
+        assert share < 0.1 if tight else share > 5
+        assert len(figure.axes[0].patches) == (40 if tight else 0)
+
+
+# --- drawings --------------------------------------------------------------------------------
+
+
+def test_assignment_grid_obeys_its_constraints():
+    texts = [text.get_text() for text in demo.assignment_grid().axes[1].texts]
+    x = np.array([int(text) for text in texts if text in {"0", "1"}]).reshape(5, 5)
+    assert_array_equal(x.sum(axis=1), 1)
+    assert (x <= x.diagonal()).all()
+
+
+def test_master_and_slaves_colours_what_each_slave_sees():
+    ax = demo.master_and_slaves().axes[0]
+    cells = ax.patches[1:]  # the first is the master
+    seen = np.array([cell.get_facecolor() != (1, 1, 1, 1) for cell in cells]).reshape(5, 3, 3)
+    diagonal = np.eye(3, dtype=bool)
+    for p in range(3):
+        row = np.zeros((3, 3), dtype=bool)
+        row[p] = True
+        assert_array_equal(seen[p], row | diagonal)
+    assert_array_equal(seen[3], np.diag([True, True, False]))
+    assert_array_equal(seen[4], np.diag([False, False, True]))
+
+
+# --- the worked example ----------------------------------------------------------------------
+
+
+def test_three_points_by_hand():
+    X, y = demo.three_points()
+    problem = ExemplarProblem(X, y, penalty=3.0)
+    D = problem.distances(HALF)
+    x = problem.complete(HALF, None)
+    assert configuration_energy(problem, HALF, x) == pytest.approx(8)
+    lowest = min(energy_of(D, c, 3.0) - clustering_error(c, y) for c in all_assignments(3))
+    assert lowest == pytest.approx(5)
+    prices = initial_multipliers(problem)
+    for step, value, slope in [(4.0, -2, [0, 4]), (2.0, 2, [-8, 0]), (0.0, 3.5, [-4, 0])]:
+        loss = relaxed_loss(problem, HALF, prices, x)
+        assert dual_value(problem, HALF, prices) == pytest.approx(value)
+        assert_allclose(loss.weights, slope)
+        prices = [a - step * b for a, b in zip(prices, loss.multipliers, strict=True)]
+    by_hand = [np.array([[2.0, -1, 0], [-1, 2, -1], [1, -1, 3]]), np.array([-2.0, 0, -2])]
+    assert_allclose(by_hand[0].sum(axis=0) + by_hand[1], 0)
+    assert dual_value(problem, HALF, by_hand) == pytest.approx(lowest)
+
+
+@pytest.mark.equation("Komodakis 2011, Eqs. 32-33")
+def test_the_printed_rule_stalls():
+    problem = ExemplarProblem(*demo.three_points(), penalty=3.0)
+    complete, printed = (
+        demo.climb(problem, HALF, 100, step=4.0, printed=printed) for printed in (False, True)
+    )
+    assert_allclose(complete[:2], [-2, 2])
+    assert_allclose(printed[1:], 2)
+    assert 4 < complete[-1] <= 5
+
+
+@pytest.mark.equation("Komodakis 2011, Eqs. 17 and 26")
+@pytest.mark.parametrize("seed", range(5))
+def test_augmented_minimum_is_that_of_all_assignments(seed):
+    rng = np.random.default_rng(seed)
+    D, y = rng.uniform(0, 4, size=(4, 4)), np.array([0, 0, 1, 1])
+    values = [
+        energy_of(D, c, 1.5) - clustering_error(c, y, alpha=0.7, beta=1.2)
+        for c in all_assignments(4)
+    ]
+    options = {"alpha": 0.7, "beta": 1.2}
+    exact = demo.augmented_minimum(D, y, 1.5, integral=True, **options)
+    relaxed = demo.augmented_minimum(D, y, 1.5, integral=False, **options)
+    assert exact == pytest.approx(min(values))
+    problem = ExemplarProblem(D[None], y, penalty=1.5, features="precomputed", **options)
+    bounds = demo.climb(problem, np.ones(1), 300, step=0.5)
+    assert bounds[-1] <= relaxed + 1e-9 <= exact + 2e-9
+    assert bounds[-1] > relaxed - 0.1
+
+
+def test_the_floor_of_the_relaxed_loss():
+    y = np.repeat([0, 1, 2], [2, 3, 5])
+    D = np.where(y[:, None] == y, 0.0, 1000.0)
+    options = {"penalty": 3.0, "alpha": 1.5, "beta": 1.0}
+    truth = 3 * 3.0
+    assert demo.augmented_minimum(D, y, integral=True, **options) == pytest.approx(truth)
+    relaxed = demo.augmented_minimum(D, y, integral=False, **options)
+    assert truth - relaxed == pytest.approx(2 * 1.5 * (1 / 2 + 2 / 3 + 4 / 5))
+
+
+def test_the_floor_bounds_every_relaxed_loss():
+    y = np.repeat([0, 1, 2], 3)
+    for seed in range(5):
+        D = np.random.default_rng(seed).uniform(0, 2, size=(9, 9)) + 5 * (y[:, None] != y)
+        Q = exemplars_of_partition(D, y)
+        best = sum(D[p, Q[c]] for p, c in enumerate(y) if p != Q[c])
+        within = [D[np.ix_(y == c, y == c)] for c in range(3)]
+        mean = sum((W.sum() - np.trace(W)) / 3 for W in within)
+        relaxed = demo.augmented_minimum(D, y, 3.0, alpha=1.0, beta=1.0, integral=False)
+        assert 9 + best - relaxed >= 2 * 3 * (2 / 3) - (mean - best) - 1e-9
+
+
+def test_tightness_of_the_two_relaxations():
+    rows = demo.tightness(3)
+    assert [row[0] for row in rows][-1] == "random"
+    assert rows[0][1:3] == ("100%", "0%")
+    for row in rows:
+        relaxed, true = map(float, row[3:])
+        assert relaxed >= true >= 0
+
+
+# --- the exercises ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha, beta, holds", [(1.0, 1.0, True), (2.5, 1.0, False)])
+def test_the_better_loss(alpha, beta, holds):
+    """Δ′ vanishes only on consistent x if β min|C| > α, and E − Δ′ is again an energy."""
+    y, k, n = np.array([0, 0, 1, 1]), 2, 4
+    D = np.random.default_rng(0).uniform(0, 3, size=(n, n))
+    better, values = [], []
+    for chosen in all_assignments(n):
+        consistent = clustering_error(chosen, y) == 0
+        delta = alpha * (len(set(chosen)) - k) + beta * np.sum(y[chosen] != y)
+        assert not consistent or delta == 0
+        better.append(consistent or delta > 1e-9)
+        values.append(energy_of(D, chosen, 2.0) - delta)
+    assert all(better) == holds
+    U = D + beta * (y[:, None] == y)
+    solution = solve_exemplars_exact(U, 2.0 + beta - alpha, random_state=0)
+    assert solution.energy + alpha * k - beta * n == pytest.approx(min(values))
+
+
+# --- learning --------------------------------------------------------------------------------
+
+
+def test_the_first_picture_compares_two_good_solutions():
+    wrong, right = (numbers(ax.get_title()) for ax in demo.noisy_test_set().axes)
+    assert wrong[-1] < 0.4 and right == [5, 1]
+    X, _ = demo.noisy_sets(0.5, 1, 100)
+    for way in ("Euclidean", "learned"):
+        Z = X[0] * np.sqrt(demo.weights_of(way, 0.5))
+        D = cdist(Z, Z, "sqeuclidean")
+        assert solve_exemplars(D, demo.learned_metric(0.5).penalty_, random_state=0).gap < 1e-3
+
+
+def test_share_of_noise_draws_and_says_the_scores():
+    figure, caption = demo.share_of_noise(0.5, "standardized")
+    bars = [bar.get_width() for bar in figure.axes[1].patches]
+    assert bars[0] < bars[1] < bars[2]
+    X, y = demo.noisy_sets(0.5, 4, 100)
+    metric = demo.learned_metric(0.5)
+    by_library = [f_measure(b, metric.predict(a)) for a, b in zip(X, y, strict=True)]
+    assert bars[2] == pytest.approx(np.mean(by_library))
+    said = [float(x) for x in re.findall(r"(\d\.\d\d) with", caption)]
+    assert_allclose(said, bars, atol=0.005)
+
+
+def test_strength_removes_noise_first(monkeypatch):
+    monkeypatch.setattr(demo, "STRENGTHS", (0.1, 0.8))
+    figure, caption = demo.strength_path(0.1)
+    weights = demo.learned_metric(0.7, 0.1).weights_
+    count, of, noise = numbers(caption)[1:4]
+    assert (count, of) == (np.count_nonzero(weights), 30) and noise < 10
+    paths = np.array([line.get_ydata() for line in figure.axes[1].lines[:30]])
+    assert (paths[:, 1] <= paths[:, 0] + 1e-12).all()
+    assert isinstance(figure, Figure)
+
+
+def test_a_penalty_below_alpha_costs_loss():
+    low, fair = demo.penalties_compared([0.5, 2])
+    assert [low[0], fair[0]] == ["0.5", "2"]
+    assert float(low[1]) > 2 * float(fair[1])
+    assert float(fair[2]) <= float(fair[1])
+
+
+def test_steps_and_scales_matter():
+    losses = [float(loss) for _, loss in demo.steps_compared(30)]
+    assert len(losses) == 4 and 1.5 * losses[0] < min(losses[1:])
+
+
+# --- the second latent CRF -------------------------------------------------------------------
+
+
+def test_hidden_states_solve_the_exclusive_or():
+    alone, linear, latent, parts = (float(share[:-1]) for _, share in demo.xor_errors())
+    assert latent < 10 < 20 < alone < 35 < 40 < linear
+    assert parts < 10
+
+
+def test_crosses_are_the_wrong_labels():
+    truth, *others = demo.xor_grid().axes
+    labels = truth.images[0].get_array()
+    for ax in others:
+        wrong = np.sum(ax.images[0].get_array() != labels)
+        assert len(ax.collections[0].get_offsets()) == wrong

@@ -1,0 +1,286 @@
+"""What the chapter on MLCA claims and draws, against second derivations."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+
+from book.figures import mlca as demo
+from book.figures.names import name_after
+from mlbook.mlca import MLCA, closed_form_metric
+from mlbook.partitions import equivalence_matrix, normalized_assignment, partition_loss
+
+pytestmark = pytest.mark.book
+
+LABELS = np.array([0, 0, 0, 1, 1, 2, 2])
+
+
+def numbers(caption: str) -> list[float]:
+    return [float(x) for x in re.findall(r"\d+(?:\.\d+)?(?:e[+-]\d+)?", caption)]
+
+
+def random_projectors(rng, n, k, count=4000):
+    Q = np.linalg.qr(rng.normal(size=(count, n, k))).Q
+    return Q @ Q.transpose(0, 2, 1)
+
+
+def delta(projectors, labels):
+    return np.sum((projectors - equivalence_matrix(labels)) ** 2, axis=(-2, -1))
+
+
+# --- the risk and its bound ------------------------------------------------------------------
+
+
+@pytest.mark.equation("Law 2016, Eqs. 12 and 22")
+@pytest.mark.parametrize("d", [3, 5, 9])
+def test_risk_without_ties_is_the_loss_of_the_leading_eigenvectors(d):
+    rng = np.random.default_rng(d)
+    X, L = rng.normal(size=(7, d)), rng.normal(size=(d, d))
+    U = np.linalg.eigh(X @ L @ L.T @ X.T)[1][:, -3:]
+    expected = delta(U @ U.T, LABELS)
+    assert demo.worst_case_risk(X, L @ L.T, LABELS) == pytest.approx(expected)
+
+
+@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
+def test_risk_with_ties_is_the_worst_completion():
+    """M of rank 1 decides one direction; the other two of k = 3 are anything orthogonal to it."""
+    rng = np.random.default_rng(0)
+    X, m = rng.normal(size=(7, 2)), np.array([1.0, 2.0])
+    u = X @ m / np.linalg.norm(X @ m)
+    basis = np.linalg.svd(u[:, None])[0][:, 1:]
+    completions = basis @ random_projectors(rng, 6, 2, 20_000) @ basis.T
+    losses = delta(np.outer(u, u) + completions, LABELS)
+    risk = demo.worst_case_risk(X, np.outer(m, m), LABELS)
+    assert losses.max() <= risk + 1e-9
+    assert losses.max() > risk - 0.2
+    assert demo.worst_case_risk(X, np.zeros((2, 2)), LABELS) == pytest.approx(6)
+
+
+@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
+def test_risk_with_a_tie_above_zero():
+    X = np.eye(4)
+    y = np.array([0, 0, 1, 1])
+    # eigenvalues 2, 1, 1, 0: the second vector is any combination of e1 and e2
+    angle = np.linspace(0, np.pi, 2001)
+    vectors = np.outer(np.cos(angle), X[1]) + np.outer(np.sin(angle), X[2])
+    losses = delta(np.outer(X[0], X[0]) + vectors[:, :, None] * vectors[:, None], y)
+    risk = demo.worst_case_risk(X, np.diag([2.0, 1, 1, 0]), y)
+    assert risk == pytest.approx(losses.max(), abs=1e-4)
+
+
+@pytest.mark.equation("Law 2016, Eqs. 10, 11 and 24")
+def test_structured_loss_is_the_maximum_and_bounds_the_risk():
+    rng = np.random.default_rng(1)
+    projectors = random_projectors(rng, 7, 3)
+    C = equivalence_matrix(LABELS)
+    for d in (2, 4, 8):
+        X, L = rng.normal(size=(7, d)), rng.normal(size=(d, 2))
+        A = X @ L @ L.T @ X.T
+        values = delta(projectors, LABELS) + np.sum((projectors - C) * A, axis=(1, 2))
+        U = np.linalg.eigh(A - 2 * C)[1][:, -3:]
+        best = U @ U.T
+        attained = delta(best, LABELS) + np.sum((best - C) * A)
+        loss = demo.structured_loss(X, L @ L.T, LABELS)
+        assert values.max() <= loss + 1e-9
+        assert loss == pytest.approx(attained)
+        for scale in (0, 0.01, 0.3, 1, 10):
+            M = scale * L @ L.T
+            assert demo.structured_loss(X, M, LABELS) >= demo.worst_case_risk(X, M, LABELS) - 1e-9
+
+
+@pytest.mark.equation("Law 2016, Eqs. 9 and 25")
+def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
+    rng = np.random.default_rng(4)
+    C, J = equivalence_matrix(LABELS), normalized_assignment(LABELS).toarray()
+    others = random_projectors(rng, 7, 3)
+    alone = np.diag([3.0, 1, 2])
+    assert demo.worst_case_risk(J, alone, LABELS) == pytest.approx(0)
+    assert np.all(np.sum((C - others) * (J @ alone @ J.T), axis=(1, 2)) > 0)
+    tied = np.diag([3.0, 1, 0])  # the third direction may be anything orthogonal to the others
+    v = np.linalg.svd(J)[0][:, -1]
+    rival = J[:, :2] @ J[:, :2].T + np.outer(v, v)
+    assert np.sum((C - rival) * (J @ tied @ J.T)) == pytest.approx(0)
+    assert demo.worst_case_risk(J, tied, LABELS) >= delta(rival, LABELS) - 1e-9 > 1
+    for L in rng.normal(size=(20, 3, 3)):
+        A = J @ L @ L.T @ J.T + np.diag(rng.uniform(size=7))
+        U = np.linalg.eigh(A)[1][:, -3:]
+        assert np.sum((U @ U.T - C) * A) >= -1e-12
+
+
+@pytest.mark.equation("Law 2016, Eq. 16")
+def test_smallest_risk_is_twice_the_residual_for_all_weights():
+    rng = np.random.default_rng(2)
+    X, G = rng.normal(size=(7, 4)), rng.normal(size=(3, 3))
+    J = normalized_assignment(LABELS).toarray()
+    W = np.linalg.pinv(X) @ J
+    expected = 2 * np.sum((X @ W - J) ** 2)
+    for weights in (np.eye(3), G @ G.T, np.diag([3.0, 2, 2])):
+        assert demo.worst_case_risk(X, W @ weights @ W.T, LABELS) == pytest.approx(expected)
+
+
+def test_no_cut_is_needed():
+    """The exercise: X†C(X†)ᵀ is optimal for fewer clusters than classes, too."""
+    rng = np.random.default_rng(3)
+    J = normalized_assignment(LABELS)
+    for _ in range(10):
+        X = rng.normal(size=(7, 4))
+        cut, whole = (closed_form_metric(X, J, rank=rank) for rank in (2, None))
+        assert np.linalg.matrix_rank(cut) == 2 and np.linalg.matrix_rank(whole) == 3
+        risks = [demo.worst_case_risk(X, M, LABELS, n_clusters=2) for M in (cut, whole)]
+        assert risks[0] == pytest.approx(risks[1])
+        others = rng.normal(size=(50, 4, 4))
+        for L in others:
+            assert demo.worst_case_risk(X, L @ L.T, LABELS, n_clusters=2) >= risks[0] - 1e-9
+
+
+def test_explained_shares_are_squared_cosines():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(7, 4))
+    cosines = np.linalg.svd(np.linalg.qr(X).Q.T @ normalized_assignment(LABELS).toarray())[1]
+    assert_allclose(demo.explained_shares(X, LABELS), [*cosines**2, 0], atol=1e-12)
+
+
+# --- the worked example ----------------------------------------------------------------------
+
+
+def test_four_points_by_hand():
+    X, y = demo.four_points()
+    M = closed_form_metric(X, normalized_assignment(y))
+    assert_allclose(M, np.diag([1 / 4, 1 / 25, 0]), atol=1e-15)
+    assert demo.worst_case_risk(X, M, y) == pytest.approx(0.4)
+    assert demo.worst_case_risk(X, np.diag([1.0, 0, 1]), y) == pytest.approx(2)
+
+
+def test_triangle_shows_a_staircase_under_its_bound():
+    left, right = demo.risk_triangle().axes
+    assert {"2.4", "2.0", "0.4"} <= {text.get_text() for text in left.texts}
+    bound, risk = (np.asarray(line.get_ydata(), dtype=float) for line in right.lines)
+    assert (bound >= risk).all()
+    assert_allclose(sorted(set(risk.round(6))), [0.4, 2, 2.4])
+
+
+# --- clustering test data --------------------------------------------------------------------
+
+
+def test_crossed_clusters_tell_the_story():
+    wrong, right = (numbers(axes.get_title())[-1] for axes in demo.crossed_clusters().axes)
+    assert wrong > 2.9 and right < 0.2
+
+
+def test_losses_are_those_of_the_library():
+    X, y, T, t = demo._draw((50, 60, 70), 1.0, 2, 40, 1)
+    model = MLCA().fit(X, y)
+    labels = KMeans(3, n_init=10, random_state=0).fit_predict(model.transform(T))
+    losses = demo.losses_of("MLCA", (50, 60, 70), n_noise_features=2, n_seeds=2, n_test=40)
+    assert losses[1] == partition_loss(t, labels)
+    found = demo.losses_of("KISSME", n_seeds=1, n_test=40)
+    assert len(found) == 1 and found[0] < 0.3
+
+
+def test_the_spectral_step_forgets_the_metric_only_without_noise_features():
+    options = {"n_seeds": 1, "n_test": 100}
+    narrow = [demo.losses_of(f"{w}, spectral", **options) for w in ("Euclidean", "MLCA")]
+    assert_allclose(*narrow, atol=0.02)
+    wide = [
+        demo.losses_of(f"{w}, spectral", n_noise_features=7, **options)[0]
+        for w in ("Euclidean", "MLCA")
+    ]
+    assert wide[0] > 3 and wide[1] < 0.3
+
+
+def test_regression_on_y_helps_with_unequal_sizes():
+    ours, plain = (demo.losses_of(way, (200, 400, 800), n_seeds=1) for way in
+                   ("MLCA", "regression on Y"))  # fmt: skip
+    assert plain[0] < ours[0]
+
+
+def test_centred_spectral_step_depends_on_rounding():
+    three, two = (demo.centred_spectral(12, n_vectors=n) for n in (3, 2))
+    assert np.ptp(two) < 0.05 and max(two) < 0.2 < np.ptp(three)
+
+
+@pytest.mark.parametrize(
+    "draw, arguments, n_ways",
+    [
+        (demo.noise_and_features, (1, 7), 5),
+        (demo.sizes_and_ways, ((100, 200, 400), "LDA"), 4),
+    ],
+)
+def test_bars_and_caption_agree(draw, arguments, n_ways):
+    figure, caption = draw(*arguments)
+    bars = [bar.get_width() for bar in figure.axes[1].patches]
+    assert len(bars) == n_ways
+    said = [float(x) for x in re.findall(r"[a-zA-Z] (\d\.\d\d)[;.]", caption)]
+    assert_allclose(said, bars, atol=0.005)
+
+
+def test_caption_names_sizes_and_shares():
+    _, caption = demo.sizes_and_ways((100, 100, 2000), "MLCA")
+    assert caption.startswith("Map of MLCA. Training sizes 1:1:20,")
+    X, y, *_ = demo._draw((100, 100, 2000), 1.0, 7, 200, 0)
+    assert_allclose(numbers(caption)[-3:], demo.explained_shares(X, y)[:3], atol=0.005)
+
+
+def test_names_follow_the_truth():
+    truth = np.array([0, 0, 0, 1, 1, 2, 2, 2])
+    found = np.array([2, 2, 0, 0, 0, 1, 1, 1])
+    assert_array_equal(name_after(truth, found), [0, 0, 1, 1, 1, 2, 2, 2])
+    more = np.array([2, 2, 1, 0, 0, 3, 3, 3])
+    assert_array_equal(name_after(truth, more), [0, 0, 3, 1, 1, 2, 2, 2])
+    gaps = np.array([5, 5, 1, 0, 0, 9, 9, 9])
+    assert_array_equal(name_after(truth, gaps), [0, 0, 3, 1, 1, 2, 2, 2])
+    larger = np.array([0, 0, 1, 1, 1, 1])
+    assert_array_equal(name_after(larger, np.zeros(6, dtype=int)), 1)  # two classes, one cluster
+
+
+def test_subsampling_errs_less_with_more_rows():
+    rows = demo.subsampling([1, 0.1, 0.003], n_seeds=3)
+    assert [row[0] for row in rows] == ["100.0%", "10.0%", "0.3%"]
+    assert [row[1] for row in rows] == ["30000", "3000", "90"]
+    errors = [numbers(row[2])[0] for row in rows]
+    assert errors[0] == 0 < errors[1] < errors[2]
+
+
+# --- conditioning ----------------------------------------------------------------------------
+
+
+def test_exact_fit_of_an_ill_conditioned_problem_with_a_known_solution():
+    rng = np.random.default_rng(5)
+    X = rng.integers(-3, 4, size=(20, 3)).astype(float)
+    X = np.column_stack([X, 2.0**40 * X[:, 0] + X[:, 1] ** 2])  # exact in double precision
+    W = rng.integers(-2, 3, size=(4, 2)) * [[1], [1], [1], [0]]
+    assert_array_equal(demo.exact_fit(X, X @ W), X @ W)
+    easy, targets = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    assert_allclose(
+        demo.exact_fit(easy, targets), easy @ np.linalg.lstsq(easy, targets)[0], atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("cause", demo.CAUSES)
+def test_sensors_are_as_badly_conditioned_as_asked(cause):
+    for condition in (1e3, 1e6):
+        X, _ = demo.sensors(condition, cause)
+        assert condition / 3 < np.linalg.cond(X) < 3 * condition
+
+
+def test_three_routes_err_as_the_chapter_says():
+    cholesky, cut, qr = demo._errors(1e5, "twin features")
+    assert 1e-9 < cholesky < 1e-4 and qr < 1e-9 and cut > 1e-9
+    assert demo._errors(1e7, "twin features")[1] > 0.5
+    cholesky, cut, qr = demo._errors(1e7, "tiny unit")
+    assert cholesky < 1e-12 and qr < 1e-12 and cut > 0.5
+
+
+def test_conditioning_says_what_happened():
+    _, refused = demo.conditioning(1e10, "twin features", "Cholesky of XᵀX")
+    assert "refused" in refused
+    figure, fine = demo.conditioning(1e10, "twin features", "QR of X")
+    assert isinstance(figure, Figure) and numbers(fine)[-1] == 0
+    _, lost = demo.conditioning(1e8, "tiny unit", "pseudo-inverse of XᵀX")
+    assert numbers(lost)[-1] > 1

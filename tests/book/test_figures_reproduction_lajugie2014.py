@@ -1,0 +1,56 @@
+"""The figures of the reproduction of Lajugie 2014 show what the library computes."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+from numpy.testing import assert_allclose
+
+from book.figures.reproduction import lajugie2014 as demo
+from book.reproduction import lajugie2014 as experiment
+
+pytestmark = pytest.mark.book
+
+
+def test_curves_are_the_stored_means(monkeypatch):
+    keys = [experiment.fraction_key(f) for f in experiment.FRACTIONS]
+    summary = {
+        row: {key: {"mean": i + 1 / (j + 1), "sd": 0.1} for j, key in enumerate(keys)}
+        for i, row in enumerate(list(demo.CURVES)[:-1])
+    }
+    monkeypatch.setattr(demo, "load", lambda name: {"summary": summary})
+    figure = demo.curves()
+    lines = [container.lines[0] for container in figure.axes[0].containers]
+    assert len(lines) == 5  # nothing is stored of the last
+    for i, line in enumerate(lines):
+        assert_allclose(np.asarray(line.get_xdata(), dtype=float), experiment.FRACTIONS)
+        assert_allclose(np.asarray(line.get_ydata(), dtype=float), i + 1 / np.arange(1, 6))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == list(demo.CURVES.values())[:-1]
+
+
+def test_curves_without_results(monkeypatch):
+    monkeypatch.setattr(demo, "load", lambda name: None)
+    figure = demo.curves()
+    assert not figure.axes[0].containers and not figure.legends
+
+
+def test_sequences_show_the_change_points_of_the_relevant_columns():
+    axes = demo.sequences().axes
+    assert len(axes) == 4
+    places = [[line.get_xdata()[0] for line in ax.lines[1:]] for ax in axes]
+    assert places[0] == places[3] and len(places[0]) >= 5
+    x = axes[0].lines[0].get_ydata()
+    cut = [int(place + 0.5) for place in places[0]]
+    parts = np.split(x, cut)
+    assert max(np.std(part) for part in parts) < 1.4 < np.std(x)
+
+
+def test_table2_merges_the_verdicts_of_both_splits(monkeypatch):
+    made = {"iris_same": ["a", "1", "2", "differs"], "iris_half": ["a", "1", "1", "matches"]}
+    made |= {"wine_same": ["b", "1", "2", "differs"], "wine_half": ["b", "1", "3", "differs"]}
+    monkeypatch.setattr(demo, "comparison", lambda name, column: ([], [made[column]]))
+    header, rows = demo.table2("iris")
+    assert header == ["", "paper", "train = test", "half and half", "verdict"]
+    assert rows == [["a", "1", "2", "1", "differs / matches"]]
+    assert demo.table2("wine")[1] == [["b", "1", "2", "3", "differs"]]

@@ -1,0 +1,91 @@
+"""The tables and the figure of the reproduction of segmentation show what was measured."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from numpy.testing import assert_allclose
+from scipy.stats import ttest_1samp
+
+from book.figures.reproduction import segmentation as demo
+from book.reproduction import segmentation as room
+
+pytestmark = pytest.mark.book
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """Put made-up results in the place of the stored ones."""
+
+    def store(summary, units=()):
+        result = {"summary": summary, "units": units} if summary or units else None
+        monkeypatch.setattr(demo, "load", lambda name: result)
+
+    return store
+
+
+def test_losses_have_standard_errors_and_the_verdict_of_the_better_way(stored):
+    def cell(mean):
+        return {"mean": mean, "sd": 0.02, "median": mean, "n": 4}
+
+    key = "horses_delta"
+    stored(
+        {
+            "multivariate MLCA": {key: cell(1.22), f"{key}_spectral": cell(1.9)},
+            "LMNN": {key: cell(1.4), f"{key}_spectral": cell(1.66)},
+            "Ncuts": {key: cell(0.4)},
+            "one segment": {key: cell(1.0)},
+        }
+    )
+    header, rows = demo.losses("law2016-table4", key)
+    assert header == ["", "paper", "ours", "spectral step", "verdict"]
+    found = {row: cells for row, *cells in rows}
+    assert found["multivariate MLCA"] == ["1.20 ± 0.02", "1.22 ± 0.01", "1.90 ± 0.01", "matches"]
+    assert found["LMNN"] == ["1.65 ± 0.02", "1.40 ± 0.01", "1.66 ± 0.01", "matches with the step"]
+    assert found["Ncuts"][1:] == ["0.40 ± 0.01", "–", "differs"]
+    assert found["Lajugie et al."][1:] == ["–", "–", "not run"]
+    assert found["one segment"] == ["–", "1.00 ± 0.01", "–", ""]
+
+
+def test_losses_without_a_stored_run(stored):
+    stored(None)
+    _, rows = demo.losses("law2016-table5", "index")
+    assert rows[0] == ["MLCA", "0.902", "–", "–", "not run"]
+
+
+def test_paired_test_is_that_of_scipy():
+    differences = np.random.default_rng(0).normal(0.3, size=20)
+    found = demo.paired_test(differences.mean(), differences.std(ddof=1), 20)
+    assert_allclose(found, ttest_1samp(differences, 0), rtol=1e-12)
+
+
+def test_paired_tests_have_a_row_for_each_split(stored):
+    def unit(row, seed):
+        about = {"row": row, "seed": seed, "n_test": 16}
+        return {"unit": about, "values": {"loss": -0.1, "jaccard": 0.0, "loss_sd": 0.2}}
+
+    stored({}, [unit(row, seed) for seed in (0, 1) for row in (room.LEARNED, room.DIFFERENCE)])
+    header, rows = demo.paired_tests()
+    assert header == ["seed", "learned − grid", "σ", "t", "p"]
+    assert rows == [[seed, "-0.10", "0.20", "-2.0", "6e-02"] for seed in ("0", "1")]
+    stored({})
+    assert demo.paired_tests()[1] == []
+
+
+def test_collages_show_image_truth_and_two_segmentations():
+    pytest.importorskip("skimage")
+    figure = demo.collages()
+    assert [ax.get_title() for ax in figure.axes[:4]] == [
+        "collage",
+        "truth",
+        "Euclidean",
+        "learned",
+    ]
+    labels = [ax.get_xlabel() for ax in figure.axes]
+    assert labels[:2] == ["", ""] and all(text.startswith("Rand 0.") for text in labels[2:4])
+    image, truth = (ax.images[0].get_array() for ax in figure.axes[:2])
+    assert image.shape == truth.shape == (96, 96)
+    # the truth shown belongs to the collage shown: its regions differ in their texture
+    spread = [np.abs(np.diff(image, axis=1))[truth[:, 1:] == c].mean() for c in range(3)]
+    assert len(np.unique(truth)) == 3 and max(spread) > 1.2 * min(spread)

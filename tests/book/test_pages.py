@@ -1,0 +1,382 @@
+"""The built book in a real browser: every page, at phone and desktop width, light and dark.
+
+A page is loaded once, from file://, and all its tests look at that load. Every check is also run
+on a page made to fail it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+pytest.importorskip("selenium")
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+pytestmark = [pytest.mark.book, pytest.mark.browser]
+
+HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+PAGES = sorted(
+    str(p.relative_to(HTML))
+    for p in HTML.rglob("*.html")
+    if "_static" not in p.parts and p != HTML / "index.html"  # which only points to the first page
+)
+CHECKS = (Path(__file__).parent / "browser" / "checks.js").read_text()
+AXE = Path(__file__).parent / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+WIDTHS = (360, 390, 1280)
+MODES = ("light", "dark")
+MAX_WEIGHT = 3_000_000
+"""Bytes a web server sends for one page and all it loads, text files compressed by gzip."""
+
+
+def set_width(browser: Any, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def console_errors(browser: Any) -> list[str]:
+    return [m["message"] for m in browser.get_log("browser") if m["level"] == "SEVERE"]
+
+
+def requests(browser: Any) -> set[str]:
+    """Return the addresses asked for since the last call (file:// has no resource timing)."""
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return {
+        e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
+    }
+
+
+@dataclass
+class Page:
+    """A page in the browser: settled, unfolded, and what happened on the way."""
+
+    browser: Any
+    path: Path
+    errors: list[str] = field(init=False)
+    requests: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.browser.set_script_timeout(300)
+        set_width(self.browser, 390)
+        console_errors(self.browser), requests(self.browser)
+        self.browser.get(self.path.as_uri())
+        self.browser.execute_script(CHECKS)
+        self.browser.execute_script("pageChecks.unfold()")
+        self.browser.execute_script(
+            "return (window.MathJax?.startup?.promise ?? Promise.resolve())"
+            ".then(() => document.fonts.ready).then(() => true)"
+        )
+        self.errors = console_errors(self.browser)
+        self.requests = requests(self.browser)
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        return self.browser.execute_script(f"return pageChecks.{name}(...arguments)", *arguments)
+
+    def too_wide(self) -> list[str]:
+        """Return the widths and themes in which the page scrolls sideways."""
+        faults = []
+        for width in WIDTHS:
+            set_width(self.browser, width)
+            for mode in MODES:
+                self.ask("theme", mode)
+                wide = self.browser.execute_script("return document.documentElement.scrollWidth")
+                if wide > width:
+                    faults.append(f"{wide} pixels wide in a window of {width}, {mode}")
+        self.ask("theme", "light")
+        set_width(self.browser, 390)
+        return faults
+
+    def foreign(self) -> list[str]:
+        """Return what the page asks of other hosts, whether it gets it or not."""
+        return [u for u in self.requests if not u.startswith(("file:", "data:", "blob:"))]
+
+    def weight(self) -> int:
+        """Return the bytes of the page and of every file it loads, as a server would send them."""
+        files = {Path(unquote(urlsplit(u).path)) for u in self.requests if u.startswith("file:")}
+        return sum(sent_bytes(f) for f in files if f.is_file())
+
+    def inaccessible(self) -> list[str]:
+        """Return what axe-core finds: all of WCAG A and AA in the light, then what themes change.
+
+        What scrolls depends on the width, so that one rule is asked on the phone.
+        """
+        if not AXE.is_file():
+            reason = "axe-core is not installed: run `make test`"
+            pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+        set_width(self.browser, 390)
+        self.ask("settled")
+        self.ask("thin")
+        self.browser.execute_script(AXE.read_text())
+        faults = []
+        for width, mode, rules in (
+            (390, "light", ["scrollable-region-focusable", "target-size"]),
+            (1280, "light", WCAG),
+            (1280, "dark", ["color-contrast", "link-in-text-block"]),
+        ):
+            set_width(self.browser, width)
+            self.ask("theme", mode)
+            found = self.ask("axe", rules)
+            faults += [f"{mode}, {width} pixels: {fault}" for fault in found]
+        return faults
+
+
+@lru_cache(maxsize=256)
+def sent_bytes(path: Path) -> int:
+    data = path.read_bytes()
+    text = path.suffix in {".html", ".css", ".js", ".json", ".svg"}
+    return len(gzip.compress(data, 6)) if text else len(data)
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request: pytest.FixtureRequest, browser: Any) -> Iterator[Page]:
+    yield Page(browser, HTML / request.param)
+    set_width(browser, 1280)
+
+
+def test_the_book_is_built() -> None:
+    if not PAGES:
+        reason = "the book is not built: run `make book` first"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+
+
+def test_no_console_error(page: Page) -> None:
+    assert page.errors == []
+
+
+def test_asks_nothing_of_other_hosts(page: Page) -> None:
+    assert page.foreign() == []
+
+
+def test_weight(page: Page) -> None:
+    assert page.weight() <= MAX_WEIGHT
+
+
+def test_maths_is_typeset(page: Page) -> None:
+    assert page.ask("maths") == []
+
+
+def test_images_show_and_say_what_they_show(page: Page) -> None:
+    assert page.ask("images") == []
+
+
+def test_figures_in_the_dark(page: Page) -> None:
+    page.ask("theme", "dark")
+    assert page.ask("darkFigures") == []
+
+
+def test_nothing_scrolls_sideways(page: Page) -> None:
+    assert page.too_wide() == []
+
+
+READ = """
+const image = arguments[0].querySelector("img");
+return {picture: image.src, alt: image.alt, height: image.height,
+        caption: arguments[0].querySelector("[aria-live]").textContent,
+        spoken: arguments[1].getAttribute("aria-valuetext"), value: arguments[1].value};
+"""
+
+
+def stuck_sliders(browser: Any) -> list[str]:
+    """Move every slider by keyboard over all its values; return what does not follow it."""
+    faults = []
+    for figure in browser.find_elements(By.CSS_SELECTOR, "figure.mlbook-explore"):
+        for slider in figure.find_elements(By.CSS_SELECTOR, "input[type=range]"):
+            browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", slider)
+            start = browser.execute_script(READ, figure, slider)
+            slider.send_keys(Keys.HOME)
+            states = [browser.execute_script(READ, figure, slider)]
+            for _ in range(int(slider.get_attribute("max"))):
+                slider.send_keys(Keys.ARROW_RIGHT)
+                states.append(browser.execute_script(READ, figure, slider))
+            slider.send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * int(start["value"]))
+            if browser.execute_script(READ, figure, slider) != start:
+                faults.append(f"moved back, another state: {start['alt']}")
+            for key in ("value", "spoken", "alt", "caption"):
+                if any(a[key] == b[key] for a, b in pairwise(states)):
+                    faults.append(f"the slider moves and the {key} does not: {start['alt']}")
+            if len({s["picture"] for s in states}) == 1:
+                faults.append(f"the slider moves and the picture does not: {start['alt']}")
+            if len({s["height"] for s in states}) > 1:
+                faults.append(f"the picture changes its height: {start['alt']}")
+    return faults
+
+
+def test_every_slider_moves_its_picture(page: Page) -> None:
+    written = page.path.read_text().count('<figure class="mlbook-explore"')
+    assert len(page.browser.find_elements(By.CSS_SELECTOR, "figure.mlbook-explore")) == written
+    assert stuck_sliders(page.browser) == []
+    assert console_errors(page.browser) == []
+
+
+def test_accessible(page: Page) -> None:
+    """The last of a page's tests: it takes the page apart."""
+    assert page.inaccessible() == []
+
+
+class Links(HTMLParser):
+    """Collects the ids of a page and the addresses it names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.add(value)
+            if name in ("href", "src") and value:
+                self.addresses.append(value)
+
+
+def broken_links(root: Path) -> list[str]:
+    """Return the links inside the book that lead to no file or to no place in it."""
+    pages = {p: Links(p.read_text()) for p in root.rglob("*.html") if "_static" not in p.parts}
+    faults = []
+    for path, links in pages.items():
+        for address in set(links.addresses):
+            parts = urlsplit(urljoin(path.as_uri(), address))
+            if parts.scheme != "file":
+                continue
+            target = Path(unquote(parts.path))
+            anchor = unquote(parts.fragment)
+            if not target.is_file():
+                faults.append(f"{path.relative_to(root)}: no file {address}")
+            elif anchor and target in pages and anchor not in pages[target].ids:
+                faults.append(f"{path.relative_to(root)}: no place {address}")
+    return sorted(faults)
+
+
+def test_every_link_inside_the_book_leads_somewhere() -> None:
+    assert broken_links(HTML) == []
+
+
+# Each check on a page that must fail it.
+
+WHOLE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>A page</title><link rel="icon" href="data:,"></head>
+<body><main><h1>A page</h1>{}</main></body></html>"""
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+SLIDER = f"""<figure class="mlbook-explore"><label>k <input type="range" max="2" value="0"
+aria-valuetext="0"></label><img src="{PIXEL}" alt="A made-up figure, k = 0">
+<span aria-live="polite">0</span><script>document.querySelector("input").oninput = (e) => {{
+  e.target.setAttribute("aria-valuetext", e.target.value);
+  document.querySelector("[aria-live]").textContent = e.target.value;
+  document.querySelector("img").alt = "A made-up figure, k = " + e.target.value;
+}};</script></figure>"""
+
+
+@pytest.fixture
+def broken(browser: Any, tmp_path: Path) -> Any:
+    def load(body: str) -> Page:
+        (tmp_path / "page.html").write_text(WHOLE.format(body))
+        return Page(browser, tmp_path / "page.html")
+
+    return load
+
+
+def test_a_sound_page_passes_every_check(broken: Any) -> None:
+    page = broken(f'<p>Fine.</p><img src="{PIXEL}" alt="One transparent pixel">')
+    assert page.errors + page.foreign() + page.too_wide() + stuck_sliders(page.browser) == []
+    assert page.ask("maths") + page.ask("images") + page.ask("darkFigures") == []
+    assert 0 < page.weight() < 1000
+    assert page.inaccessible() == []
+
+
+def test_console_errors_are_seen(broken: Any) -> None:
+    assert "out of order" in broken("<script>throw Error('out of order')</script>").errors[0]
+
+
+def test_other_hosts_are_seen(broken: Any) -> None:
+    address = "https://example.org/a.png"
+    assert broken(f'<img src="{address}" alt="Not there at all">').foreign() == [address]
+
+
+def test_weight_is_seen(broken: Any, tmp_path: Path) -> None:
+    (tmp_path / "heavy.png").write_bytes(os.urandom(MAX_WEIGHT))
+    assert broken('<img src="heavy.png" alt="A heavy image">').weight() > MAX_WEIGHT
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("<p>If $x^2$ is</p>", "raw: If $x^2$ is"),
+        (r'<div class="math notranslate">\[x\]</div>', r"not typeset: \[x\]"),
+        ("<mjx-container><mjx-merror>Missing brace</mjx-merror>", "MathJax error: Missing brace"),
+        ('<mjx-container><b style="color: red">\\nil</b>', r"MathJax error: \nil"),
+        ("<mjx-container></mjx-container>", "silent: <mjx-container></mjx-container>"),
+    ],
+)
+def test_raw_and_failed_maths_is_seen(broken: Any, body: str, fault: str) -> None:
+    assert fault in broken(body).ask("maths")
+
+
+def test_images_without_picture_or_words_are_seen(broken: Any) -> None:
+    faults = broken(f'<img src="none.png" alt="Nothing to see"><img src="{PIXEL}">').ask("images")
+    assert [f.split(":")[0] for f in faults] == ["does not show", 'alt text ""']
+
+
+def test_figures_without_ground_are_seen(broken: Any) -> None:
+    page = broken(f'<figure><img src="{PIXEL}" alt="A made-up figure"></figure>')
+    assert page.ask("darkFigures") == ["no white ground: A made-up figure"]
+
+
+def test_wide_pages_are_seen(broken: Any) -> None:
+    faults = broken('<div style="width: 380px; height: 1px"></div>').too_wide()
+    assert [f.split("window of ")[1] for f in faults] == ["360, light", "360, dark"]
+
+
+def test_stuck_sliders_are_seen(broken: Any) -> None:
+    assert [f.split(":")[0] for f in stuck_sliders(broken(SLIDER).browser)] == [
+        "the slider moves and the picture does not",
+    ]
+    deaf = broken(SLIDER.replace("<input", '<input disabled="disabled"'))
+    with pytest.raises(Exception, match="not interactable"):
+        stuck_sliders(deaf.browser)
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ('<p style="color: #999">Pale</p>', "light, 1280 pixels: color-contrast"),
+        (
+            "<style>[data-theme=dark] p { color: #333; background: #222 }</style><p>Dim</p>",
+            "dark, 1280 pixels: color-contrast",
+        ),
+        ('<input type="range">', "light, 1280 pixels: label"),
+        (
+            '<div style="overflow: auto; width: 99vw; height: 20px"><p style="width: 400px">a<br>b',
+            "light, 390 pixels: scrollable-region-focusable",
+        ),
+    ],
+)
+def test_barriers_are_seen(broken: Any, body: str, rule: str) -> None:
+    faults = broken(body).inaccessible()
+    assert faults and faults[0].startswith(rule), faults
+
+
+def test_broken_links_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="here"><a href="#here">1</a><a href="#there">2</a><a href="b.html#b">3</a>'
+        '<a href="https://example.org/none">4</a><img src="c%20d.png?v=1"><a href="b.html#c">5</a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="b">')
+    assert broken_links(tmp_path) == [
+        "a.html: no file c%20d.png?v=1",
+        "a.html: no place #there",
+        "a.html: no place b.html#c",
+    ]

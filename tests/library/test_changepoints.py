@@ -1,0 +1,478 @@
+"""Segmentation against the enumeration of all segmentations, and what it refuses."""
+
+import sys
+import tracemalloc
+from functools import cache
+
+import numpy as np
+import pytest
+from enumeration import all_segmentations
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import eval_hermite, gamma
+
+from mlbook.changepoints import (
+    constraints_from_intervals,
+    constraints_from_labels,
+    hermite_features,
+    loss_augmented_segment,
+    search,
+    segment,
+    segment_matrix,
+    segment_starts,
+    segmentation_path,
+)
+from mlbook.changepoints import segmentation as changepoints
+from mlbook.changepoints.search import DataScores, Overlap, labels_from_previous
+from mlbook.partitions import equivalence_matrix, partition_loss
+
+
+@pytest.fixture(params=[None, (3, 4), (1, 1)], ids=["one block", "small blocks", "no blocks"])
+def blocks(request, monkeypatch):
+    """Small sequences are worked on in several blocks too."""
+    if request.param:
+        monkeypatch.setattr(search, "_ENDS", request.param[0])
+        monkeypatch.setattr(search, "_STARTS", request.param[1])
+
+
+def trace(A, labels):
+    return float(np.sum(A * equivalence_matrix(labels)))
+
+
+@cache
+def every_segmentation(n):
+    """All segmentations of n points, one per row: labels, matrices, shortest segments."""
+    labels = np.array(list(all_segmentations(n)))
+    shortest = np.array([np.bincount(row).min() for row in labels])
+    return labels, np.array([equivalence_matrix(row).ravel() for row in labels]), shortest
+
+
+def best(A, k=None, keep=None, min_length=1, extra=0.0):
+    """Largest Tr(AM) + extra over all segmentations that are kept; −∞ if there is none."""
+    labels, matrices, shortest = every_segmentation(len(A))
+    kept = shortest >= min_length
+    if k is not None:
+        kept &= labels[:, -1] + 1 == k
+    if keep is not None:
+        kept &= [keep(row) for row in labels]
+    return np.max((matrices @ A.ravel() + extra)[kept], initial=-np.inf)
+
+
+def centred_gram(X, M=None):
+    X = X - X.mean(axis=0)
+    return X @ (np.eye(X.shape[1]) if M is None else M) @ X.T
+
+
+def series(n, d, seed=0, jump=2.0):
+    rng = np.random.default_rng(seed)
+    labels = np.sort(rng.integers(0, 3, n))
+    return rng.normal(size=(n, d)) + jump * rng.normal(size=(3, d))[labels]
+
+
+# Any symmetric matrix
+
+
+@pytest.mark.equation("Lajugie 2014, Algorithm 1")
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 8).flatmap(lambda n: arrays(np.int64, (n, n), elements=st.integers(-3, 3))),
+    st.integers(1, 3),
+    st.sampled_from([2, 64]),
+)
+def test_any_symmetric_matrix_with_ties(square, min_length, block):
+    A, n = square + square.T, len(square)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_ENDS", block)
+        for k in [None, *range(1, n // min_length + 1)]:
+            if n < min_length:
+                continue
+            labels = segment_matrix(A, k, min_length=min_length)
+            assert k is None or labels.max() + 1 == k
+            assert np.bincount(labels).min() >= min_length
+            expected = best(A, k, min_length=min_length)
+            assert_allclose(trace(A, labels), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["semidefinite", "indefinite", "negative", "huge offset"])
+def test_matrices_of_every_sign(kind, blocks):
+    rng = np.random.default_rng(1)
+    n = 11
+    F = rng.normal(size=(n, 4))
+    A = {
+        "semidefinite": F @ F.T,
+        "indefinite": F @ np.diag([1.0, -2.0, 1.0, -0.5]) @ F.T,
+        "negative": -F @ F.T,
+        "huge offset": F @ np.diag([1.0, -2.0, 1.0, -0.5]) @ F.T + 1e9,
+    }[kind]
+    for k in [None, 1, 2, 5, n]:
+        labels = segment_matrix(A, k)
+        expected = best(A - A.mean(), k)
+        assert_allclose(trace(A - A.mean(), labels), expected, atol=1e-9 + 1e-15 * A.max())
+    if kind == "semidefinite":
+        assert_array_equal(segment_matrix(A), np.arange(n))
+
+
+# Data
+
+
+METRICS = {"identity": None, "diagonal": [0.5, 0.0, 3.0], "full": "full"}
+
+
+@pytest.mark.equation("Lajugie 2014, Eqs. 4-6")
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("min_length", [1, 3])
+def test_least_distortion_for_every_number_of_segments_and_penalty(metric, min_length, blocks):
+    n, X = 12, series(12, 3)
+    M = METRICS[metric]
+    matrix = np.eye(3) if M is None else np.diag(M) if metric == "diagonal" else None
+    if matrix is None:
+        M = matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    A = centred_gram(X, matrix)
+    path = segmentation_path(X, n // min_length, M, min_length)
+    for k in range(1, n // min_length + 1):
+        labels = segment(X, k, M=M, min_length=min_length)
+        assert_array_equal(np.unique(labels), np.arange(k))
+        assert np.bincount(labels).min() >= min_length
+        expected = best(A, k, min_length=min_length)
+        assert_allclose(trace(A, labels), expected, atol=1e-10)
+        assert_allclose(path.distortion[k - 1], np.trace(A) - expected, atol=1e-9)
+        assert_allclose(trace(A, path.labels(k)), expected, atol=1e-10)
+    for penalty in [0.0, 0.3, 2.0, 7.0, 1e3]:
+        penalized = A - penalty * np.eye(n)
+        labels = segment(X, penalty=penalty, M=M, min_length=min_length)
+        assert np.bincount(labels).min() >= min_length
+        expected = best(penalized, min_length=min_length)
+        assert_allclose(trace(penalized, labels), expected, atol=1e-9)
+
+
+@pytest.mark.equation("Lajugie 2014, Eq. 7")
+def test_the_scale_of_the_metric_takes_the_place_of_the_penalty():
+    X, M = series(12, 3), np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.5]])
+    found = []
+    for penalty in [0.3, 2.0, 7.0, 30.0]:
+        labels = segment(X, penalty=1.0, M=M / penalty)
+        expected = best(centred_gram(X, M) - penalty * np.eye(12))
+        assert_allclose(trace(centred_gram(X, M) - penalty * np.eye(12), labels), expected)
+        found.append(labels.max() + 1)
+    assert found == sorted(found, reverse=True) and len(set(found)) > 2
+
+
+def test_ties_in_data(blocks):
+    X = np.array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1], dtype=float)[:, None]
+    A = centred_gram(X)
+    for penalty in [0.25, 0.5, 1.0, 4 / 3]:
+        penalized = A - penalty * np.eye(11)
+        labels = segment(X, penalty=penalty)
+        assert_allclose(trace(penalized, labels), best(penalized), atol=1e-12)
+    for k in range(1, 12):
+        assert_allclose(trace(A, segment(X, k)), best(A, k), atol=1e-12)
+
+
+@pytest.mark.parametrize("min_length", [1, 2])
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+def test_loss_augmented(min_length, scale, blocks):
+    """Exact also where the overlap with the truth makes the scores indefinite."""
+    n = 9
+    X = scale * series(n, 2, seed=2)
+    for truth in [[0, 0, 0, 1, 1, 2, 2, 3, 3], [4] * n, [5, 5, 3, 0, 0, 0, 0, 0, 0]]:
+        loss = np.array([partition_loss(row, truth) for row in every_segmentation(n)[0]])
+        for k, penalty in [(None, 1.0), (None, 0.2), (None, 3.0), (2, 1.0), (4, 1.0)]:
+            A = X @ X.T - penalty * np.eye(n)
+            labels = loss_augmented_segment(X, truth, k, penalty, min_length=min_length)
+            assert np.bincount(labels).min() >= min_length
+            value = trace(A, labels) + partition_loss(labels, truth)
+            assert_allclose(value, best(A, k, min_length=min_length, extra=loss), atol=1e-9)
+
+
+def test_loss_augmented_with_a_metric():
+    X, truth = series(9, 2, seed=3), [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    M = np.array([[0.3, 0.1], [0.1, 0.2]])
+    A = X @ M @ X.T - 2 * equivalence_matrix(truth)
+    assert_allclose(trace(A, loss_augmented_segment(X, truth, M=M)), best(A), atol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [0, 1e6, 1e8])
+def test_an_offset_costs_no_digits(offset):
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(5), 80)
+    X = rng.normal(size=(5, 3))[truth] * 3 + rng.normal(size=(400, 3))
+    assert_array_equal(segment(X + offset, penalty=25.0), segment(X, penalty=25.0))
+    assert_array_equal(segment(X + offset, 5), truth)
+    assert_array_equal(segment((X + min(offset, 1e3)).astype(np.float32), 5), truth)
+
+
+@pytest.mark.parametrize("compiled_from", [1, np.inf])
+def test_far_levels_do_not_hide_near_ones(compiled_from, monkeypatch):
+    """A level 1e7 away makes the sums of the other segments look like rounding."""
+    monkeypatch.setattr(changepoints, "_COMPILED_FROM", compiled_from)
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 300)
+    X = np.array([[0.0], [1e7], [3.0], [0.0]])[truth] + rng.normal(size=(1200, 1))
+    for labels in (segment(X, 4), segment(X, penalty=50.0)):
+        assert labels.max() == 3
+        assert np.abs(np.flatnonzero(np.diff(labels)) + 1 - [300, 600, 900]).max() <= 3
+
+
+@pytest.mark.parametrize("min_length", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("augmented", [False, True])
+def test_pruning_changes_nothing(min_length, augmented, monkeypatch):
+    """Blocks of one or a few ends prune as early as can be; so do short segments."""
+    n = 60
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(search, "_ENDS", int(rng.integers(1, 8)))
+        truth = np.sort(rng.integers(0, 5, n))
+        X = rng.normal(size=(n, 1)) + rng.normal(size=(5, 1))[truth] * 2
+        boundaries = np.append(segment_starts(truth), n) if augmented else None
+        weight = 2.0 if augmented else 0.0
+        penalty = float(rng.choice([0.2, 1.0, 3.0]))
+        A = X @ X.T - weight * equivalence_matrix(truth) - penalty * np.eye(n)
+        scores = DataScores(X, boundaries, weight)
+        assert scores.split_loss == weight
+        found = trace(A, changepoints._search(scores, None, penalty, min_length, None))
+        scores.split_loss = np.inf
+        unpruned = trace(A, changepoints._search(scores, None, penalty, min_length, None))
+        assert_allclose(found, unpruned, rtol=1e-12)
+
+
+def test_overlap_of_a_segment_with_the_truth():
+    boundaries = np.array([0, 2, 3, 7, 12])
+    N = equivalence_matrix(np.repeat(np.arange(4), np.diff(boundaries)))
+    starts, ends = np.arange(12), np.arange(1, 13)
+    lengths = np.maximum(ends[:, None] - starts, 1).astype(float)
+    overlap = Overlap(boundaries)(starts, ends, lengths)
+    for u in ends:
+        for s in range(u):
+            assert_allclose(overlap[u - 1, s], N[s:u, s:u].sum() / (u - s), rtol=1e-12)
+
+
+def test_the_pairs_of_positions_looked_at_grow_with_the_segments_not_with_the_sequence(monkeypatch):
+    pairs = []
+    score = DataScores.__call__
+
+    def counted(self, starts, ends):
+        pairs.append(len(starts) * len(ends))
+        return score(self, starts, ends)
+
+    monkeypatch.setattr(DataScores, "__call__", counted)
+    monkeypatch.setattr(changepoints, "_COMPILED_FROM", np.inf)
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(40), 50)
+    X = rng.normal(size=(40, 4))[truth] * 4 + rng.normal(size=(2000, 4))
+    assert_array_equal(segment(X, penalty=60.0, min_length=5), truth)
+    pruned = sum(pairs)
+    pairs.clear()
+    loss_augmented_segment(X / 8, truth, penalty=1.0, min_length=20)
+    assert pruned < 0.2 * 2000**2 / 2 and sum(pairs) < 0.2 * 2000**2 / 2
+
+
+def test_memory_is_far_below_one_square_matrix():
+    n = 3000
+    X = np.random.default_rng(0).normal(size=(n, 5))
+    tracemalloc.start()
+    segment(X, 10)
+    loss_augmented_segment(X, np.repeat(np.arange(10), n // 10))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < n * n * 8 / 5
+
+
+# The compiled search
+
+
+@pytest.mark.parametrize("min_length", [1, 4, 70])
+def test_compiled_and_plain_search_agree(min_length, monkeypatch):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(4)
+    truth = np.sort(rng.integers(0, 15, 1500))
+    X = rng.normal(size=(15, 3))[truth] * 2 + rng.normal(size=(1500, 3))
+    for penalty in [1.0, 20.0]:
+        compiled = segment(X, penalty=penalty, min_length=min_length)
+        with monkeypatch.context() as patch:
+            patch.setattr(changepoints, "_COMPILED_FROM", np.inf)
+            plain = segment(X, penalty=penalty, min_length=min_length)
+        assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize("min_length", [1, 2, 5, 12])
+def test_compiled_search_against_enumeration(min_length, monkeypatch):
+    numba_room = pytest.importorskip("mlbook.changepoints.compiled")
+    n, X = 12, series(12, 2, seed=5)
+    sums = DataScores(X).sums
+    for penalty in [0.0, 1.0, 4.0]:
+        A = centred_gram(X) - penalty * np.eye(n)
+        for function in (numba_room.best_previous, numba_room.best_previous.py_func):
+            labels = labels_from_previous(function(sums, penalty, min_length))
+            assert np.bincount(labels).min() >= min_length
+            assert_allclose(trace(A, labels), best(A, min_length=min_length), atol=1e-10)
+
+
+def test_long_sequences_without_numba(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlbook.changepoints.compiled", None)
+    monkeypatch.setattr(changepoints, "_COMPILED_FROM", 5)
+    X = np.repeat([[0.0], [5.0], [0.0]], 4, axis=0)
+    assert_array_equal(segment(X, penalty=1.0), np.repeat([0, 1, 2], 4))
+
+
+def test_same_optimum_as_ruptures():
+    ruptures = pytest.importorskip("ruptures")
+    X = series(200, 3, jump=1.0)
+    kernel = ruptures.KernelCPD("linear", min_size=2).fit(X)
+    for labels, theirs in [
+        (segment(X, 7, min_length=2), kernel.predict(n_bkps=6)),
+        (segment(X, penalty=9.0, min_length=2), kernel.predict(pen=9.0)),
+    ]:
+        assert_array_equal(segment_starts(labels), [0, *theirs[:-1]])
+
+
+# Constraints
+
+
+def agrees(labels, partial):
+    """Whether two labelled points share a segment exactly when they share a label."""
+    known = np.flatnonzero(partial >= 0)
+    return all((labels[i] == labels[j]) == (partial[i] == partial[j]) for i in known for j in known)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_partial_labels_against_filtered_enumeration(seed, blocks):
+    rng = np.random.default_rng(seed)
+    n = 10
+    partial = np.cumsum(rng.random(n) < 0.3)
+    partial[rng.random(n) < 0.4] = -1
+    X = series(n, 2, seed)
+    min_length = 1 + seed % 2
+
+    def keep(labels):
+        return agrees(labels, partial)
+
+    known = constraints_from_labels(partial)
+    rules = {"min_length": min_length, "constraints": known}
+    gram = centred_gram(X)
+    for penalty in [0.5, 3.0, 100.0]:
+        A = gram - penalty * np.eye(n)
+        expected = best(A, None, keep, min_length)
+        if expected == -np.inf:
+            with pytest.raises(ValueError, match="constraints"):
+                segment(X, penalty=penalty, **rules)
+            continue
+        labels = segment(X, penalty=penalty, **rules)
+        assert keep(labels) and np.bincount(labels).min() >= min_length
+        assert_allclose(trace(A, labels), expected, atol=1e-10)
+    path = segmentation_path(X, n // min_length, **rules)
+    R = rng.normal(size=(n, n))
+    for k in range(1, n // min_length + 1):
+        expected = best(gram, k, keep, min_length)
+        assert_allclose(path.distortion[k - 1], np.trace(gram) - expected, atol=1e-9)
+        if expected == -np.inf:
+            with pytest.raises(ValueError, match="n_segments"):
+                path.labels(k)
+            with pytest.raises(ValueError, match="constraints"):
+                segment(X, k, **rules)
+            continue
+        assert keep(path.labels(k))
+        labels = segment_matrix(R + R.T, k, **rules)
+        assert keep(labels) and np.bincount(labels).min() >= min_length
+        assert_allclose(trace(R + R.T, labels), best(R + R.T, k, keep, min_length), atol=1e-9)
+
+
+def test_intervals_say_what_labels_cannot(blocks):
+    """Points 0-2 together, 6-8 together, a change between 2 and 5: 2 and 6 are left open."""
+    known = constraints_from_intervals(9, same=[(0, 2), (6, 8)], change=[(2, 5)])
+    X = series(9, 2, seed=6)
+
+    def keep(c):
+        return c[0] == c[2] and c[6] == c[8] and c[2] != c[5]
+
+    for penalty in [0.1, 2.0, 50.0]:
+        A = centred_gram(X) - penalty * np.eye(9)
+        labels = segment(X, penalty=penalty, constraints=known)
+        assert keep(labels)
+        assert_allclose(trace(A, labels), best(A, None, keep), atol=1e-10)
+
+
+def test_no_labels_are_no_constraints():
+    known = constraints_from_labels([-1, -1, -1])
+    assert known.allowed.all() and not known.earliest_start.any()
+
+
+# Hermite features
+
+
+def test_hermite_functions_are_orthonormal_and_follow_the_definition():
+    z = np.linspace(-12, 12, 4001)
+    psi = hermite_features(z, 6, center=0, scale=1)
+    assert_allclose(psi.T @ psi * (z[1] - z[0]), np.eye(7), atol=1e-12)
+    for k in range(7):
+        norm = np.sqrt(2.0**k * gamma(k + 1) * np.sqrt(np.pi))
+        assert_allclose(psi[:, k], eval_hermite(k, z) * np.exp(-(z**2) / 2) / norm, atol=1e-12)
+
+
+def test_hermite_features_show_a_change_of_variance():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 150)
+    x = rng.normal(size=600) * np.array([1.0, 4.0])[truth % 2] + 7
+    with_features = segment(hermite_features(x, 4), 4, min_length=5)
+    raw = segment(x[:, None], 4, min_length=5)
+    assert partition_loss(with_features, truth) < 0.3 < 2 < partition_loss(raw, truth)
+
+
+def test_hermite_scaling_is_by_median_and_deviation():
+    x = np.array([1.0, 2.0, 3.0, 4.0, 1e9])
+    assert_allclose(hermite_features(x, 2), hermite_features(10 * x - 3, 2), atol=1e-6)
+    assert_allclose(hermite_features(x, 3), hermite_features(x, 3, center=3, scale=1.482602218505))
+    assert hermite_features(x, 0).shape == (5, 1)
+
+
+# Bad input
+
+X3 = np.arange(6.0).reshape(3, 2)
+REFUSED = {
+    "NaN": (lambda: segment([[np.nan]], 1), "NaN"),
+    "no points": (lambda: segment(np.zeros((0, 2)), 1), "minimum of 1"),
+    "neither K nor penalty": (lambda: segment(X3), "exactly one"),
+    "both": (lambda: segment(X3, 1, 1.0), "exactly one"),
+    "K too large": (lambda: segment(X3, 4), "n_segments"),
+    "K zero": (lambda: segment(X3, 0), "n_segments"),
+    "K times min_length": (lambda: segment(X3, 2, min_length=2), "n_segments must be at most 1"),
+    "min_length": (lambda: segment(X3, 1, min_length=4), "min_length"),
+    "negative penalty": (lambda: segment(X3, penalty=-1.0), "penalty"),
+    "infinite penalty": (lambda: segment(X3, penalty=np.inf), "penalty"),
+    "M of another size": (lambda: segment(X3, 1, M=np.eye(3)), "M must"),
+    "indefinite M": (lambda: segment(X3, 1, M=[[1.0, 2], [2, 1]]), "positive semidefinite"),
+    "weights of another size": (lambda: segment(X3, 1, M=[1.0]), "one weight for each"),
+    "negative weight": (lambda: segment(X3, 1, M=[1.0, -1.0]), "negative weight"),
+    "asymmetric": (lambda: segment_matrix([[0, 1.0], [0, 0]]), "symmetric"),
+    "not square": (lambda: segment_matrix([[0, 1.0]]), "square"),
+    "infinite A": (lambda: segment_matrix([[np.inf]]), "infinity"),
+    "lengths": (lambda: loss_augmented_segment(X3, [0, 1]), "one entry per row"),
+    "label returns": (lambda: loss_augmented_segment(X3, [0, 1, 0]), "contiguous"),
+    "negative label": (lambda: loss_augmented_segment(X3, [-1, 0, 0]), "at least 0"),
+    "labels not integers": (lambda: segment_starts([0.5, 1]), "integers"),
+    "contradictory labels": (lambda: constraints_from_labels([0, 1, -1, 0]), "contradict"),
+    "contradictory intervals": (
+        lambda: constraints_from_intervals(4, [(0, 3)], [(1, 2)]),
+        "contradict",
+    ),
+    "reversed interval": (lambda: constraints_from_intervals(4, [(2, 1)]), "same"),
+    "interval outside": (lambda: constraints_from_intervals(4, [], [(2, 4)]), "change"),
+    "constraints of another length": (
+        lambda: segment(X3, 1, constraints=constraints_from_labels([0, 1])),
+        "3 points",
+    ),
+    "path": (lambda: segmentation_path(X3, 4), "max_segments"),
+    "path labels": (lambda: segmentation_path(X3, 2).labels(3), "n_segments"),
+    "zero deviation": (lambda: hermite_features([1.0, 1, 1, 2], 2), "deviation of zero"),
+    "degree": (lambda: hermite_features([1.0, 2], -1), "degree"),
+    "scale": (lambda: hermite_features([1.0, 2], 1, scale=0), "scale"),
+    "two-dimensional": (lambda: hermite_features([[1.0, 2]], 1), "one-dimensional"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        call()

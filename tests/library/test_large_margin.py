@@ -1,0 +1,558 @@
+"""Large-margin learning: hinge and optimum against enumeration, certificates, partial labels."""
+
+import sys
+
+import numpy as np
+import pytest
+from enumeration import all_partitions, all_segmentations
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog, minimize
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from mlbook.changepoints import segment
+from mlbook.kmeans import SpectralKMeans
+from mlbook.large_margin import LargeMarginMetric, structured_hinge
+from mlbook.large_margin import estimator as large_margin
+from mlbook.large_margin import hinge as minimization
+from mlbook.large_margin.hinge import Problem
+from mlbook.partitions import equivalence_matrix, partition_loss
+
+
+def tiny(seed=0, d=2):
+    """Two labelled sequences of different lengths, few enough points to enumerate everything."""
+    rng = np.random.default_rng(seed)
+    y = [np.array([0, 0, 0, 1, 1, 1, 1]), np.array([3, 3, 1, 1, 1])]
+    X = [rng.normal(size=(len(t), d)) + np.c_[2.0 * t, np.zeros((len(t), d - 1))] + 5 for t in y]
+    return X, y
+
+
+def all_cuts(X, truth, known, full, min_length=1, candidates=all_segmentations):
+    """(offset, XᵀMX − XᵀNX) of every partition: the hinge is their maximum."""
+    N = equivalence_matrix(truth)
+    k = len(np.unique(truth))
+    offsets, gradients = [], []
+    for labels in candidates(len(X)):
+        if np.bincount(labels).min() < min_length or (known and labels.max() + 1 != k):
+            continue
+        G = X.T @ (equivalence_matrix(labels) - N) @ X
+        gradients.append(G.ravel() if full else G.diagonal())
+        penalty = 0 if known else labels.max() + 1 - k
+        offsets.append(partition_loss(labels, truth) - penalty)
+    return np.array(offsets), np.array(gradients)
+
+
+def hinge(X, truth, B, **options):
+    offsets, gradients = all_cuts(X, truth, **options)
+    return np.max(offsets + gradients @ np.ravel(B))
+
+
+def objective_pieces(X, y, **options):
+    """Weights, cuts and units of the objective, from its definition."""
+    weights = np.array([1 / len(x) for x in X])
+    weights /= weights.sum()
+    units = sum(w * len(x) * x.var(axis=0) for w, x in zip(weights, X, strict=True))
+    return weights, [all_cuts(x, t, **options) for x, t in zip(X, y, strict=True)], units
+
+
+def as_constraints(cuts):
+    """A, o with A (b, h) + o ≤ 0: no cut of a sequence is above its hinge."""
+    hinges = -np.eye(len(cuts))
+    rows = [np.hstack([G, np.tile(hinges[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
+    return np.vstack(rows), np.concatenate([offsets for offsets, _ in cuts])
+
+
+def steps(n, d, seed=0, n_series=4, levels=(0.0, 3.0, 1.0, -2.0)):
+    """Series whose first feature has the changes that count; the others change elsewhere."""
+    rng = np.random.default_rng(seed)
+    y = [np.sort(np.r_[np.repeat(np.arange(4), 12), rng.integers(0, 4, n - 48)])] * n_series
+    X = []
+    for truth in y:
+        x = rng.normal(size=(n, d))
+        x[:, 0] += np.array(levels)[truth]
+        for j in range(1, d):
+            x[:, j] += 2 * rng.normal(size=4)[np.sort(rng.integers(0, 4, n))]
+        X.append(x)
+    return X, y
+
+
+# The hinge
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("min_length", [1, 2])
+def test_hinge_against_enumeration(known, full, min_length):
+    rng = np.random.default_rng(1)
+    for X, truth in zip(*tiny(), strict=True):
+        for scale in [0.0, 0.1, 1.0, 5.0]:
+            L = scale * rng.normal(size=(2, 2))
+            B = L @ L.T if full else np.diag(L @ L.T)
+            value = structured_hinge(
+                X, truth, B, n_clusters="known" if known else "learned", min_length=min_length
+            )
+            expected = hinge(X, truth, B, known=known, full=full, min_length=min_length)
+            assert_allclose(value, expected, atol=1e-9)
+            k, penalty = (2, None) if known else (None, 1.0)
+            predicted = segment(X, k, penalty, M=B, min_length=min_length)
+            assert value >= partition_loss(predicted, truth) - 1e-9
+
+
+def dense_spectral_hinge(X, truth, B, known):
+    """The relaxation with T×T matrices: projectors that keep 1."""
+    n, N = len(X), equivalence_matrix(truth)
+    k = round(np.trace(N))
+    basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # of the complement of 1
+    A = X @ B @ X.T - 2 * N
+    values = np.linalg.eigvalsh(basis.T @ A @ basis)
+    chosen = values[::-1][: k - 1] if known else values[values > 0]
+    return A.mean(axis=0).sum() + chosen.sum() + 2 * k - np.trace(X @ B @ X.T @ N)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8), (6, 1)])
+def test_spectral_hinge_is_the_relaxation_and_above_every_partition(known, n, d):
+    rng = np.random.default_rng(2)
+    truth = np.array([0, 1, 0, 2, 2, 1])[:n]
+    option = "known" if known else "learned"
+    for scale in [0.0, 0.05, 0.5, 3.0]:
+        X = rng.normal(size=(n, d)) + 3
+        L = scale * rng.normal(size=(d, 2))
+        for B in (L @ L.T, np.sum(L**2, axis=1)):
+            matrix = B if B.ndim == 2 else np.diag(B)
+            value = structured_hinge(X, truth, B, structure="spectral", n_clusters=option)
+            assert_allclose(value, dense_spectral_hinge(X, truth, matrix, known), atol=1e-8)
+            exact = hinge(X, truth, matrix, known=known, full=True, candidates=all_partitions)
+            assert value >= exact - 1e-9
+
+
+@pytest.mark.parametrize("structure", ["sequence", "spectral"])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("full", [True, False])
+def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
+    rng = np.random.default_rng(3)
+    X, y = tiny()
+    X = X[0] - X[0].mean(axis=0)
+    oracle = large_margin._Structure(structure, known, full, 1).oracle(X, y[0], "y")
+    problem = Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
+    metrics = [
+        problem.project(s * rng.normal(size=len(problem.identity))) for s in [0, 0.1, 0.3, 1, 3]
+    ]
+    options = {"structure": structure, "n_clusters": "known" if known else "learned"}
+    for made in metrics:
+        cut = oracle(made)
+        for metric in metrics:
+            B = metric.entries.reshape(2, 2) if full else metric.entries
+            B = (B + B.T) / 2
+            value = structured_hinge(X, y[0], B, **options)
+            at = cut.offset + cut.gradient @ metric.entries
+            assert at <= value + 1e-9
+            if metric is made:
+                assert_allclose(at, value, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("full", "linear", "quadratic"),
+    [(False, 0, 0.5), (False, 0.3, 0.5), (False, 0.3, 0), (True, 0, 0.5), (True, 0.3, 0.5)],
+)
+def test_bound_from_a_cut(full, linear, quadratic):
+    """max(0, o + ⟨G, B⟩) + Ω(B) is nowhere below the bound, and attains it where told to."""
+    rng = np.random.default_rng(6)
+    problem = Problem([], np.ones(1), linear, quadratic, full, 3)
+    for _ in range(10):
+        G = rng.normal(size=(3, 3))
+        gradient = (G + G.T).ravel() if full else G.diagonal()
+        bound, minimizer = problem.bound(2.0, gradient)
+        for scale in [0.0, 0.1, 0.5, 1.0, 3.0, 10.0]:
+            L = scale * rng.normal(size=(3, 3))
+            B = problem.project((L @ L.T).ravel() if full else L.diagonal())
+            value = max(0.0, 2.0 + gradient @ B.entries) + problem.regularization(B)
+            assert value >= bound - 1e-12
+        if quadratic:
+            at = 2.0 + gradient @ minimizer.entries + problem.regularization(minimizer)
+            assert_allclose(at, bound, atol=1e-12)
+        else:
+            worst = np.eye(3)[gradient.argmin()] * -2.0 / min(gradient.min(), -1e-9)
+            reached = problem.regularization(problem.project(worst))
+            assert_allclose(bound, min(2.0, reached), rtol=1e-6)
+
+
+# The optimum
+
+
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("alpha", [1e-3, 1e-1])
+def test_l1_optimum_is_that_of_the_complete_linear_program(known, alpha):
+    X, y = tiny(d=3)
+    weights, cuts, units = objective_pieces(X, y, known=known, full=False)
+    A, o = as_constraints(cuts)
+    expected = linprog(np.r_[alpha * units, weights], A_ub=A, b_ub=-o)
+    model = LargeMarginMetric(
+        n_clusters="known" if known else "learned",
+        regularizer="l1",
+        alpha=alpha,
+        min_length=1,
+        tol=1e-8,
+        calibrate=False,
+    ).fit(X, y)
+    assert_allclose(model.objective_, expected.fun, rtol=1e-6)
+    assert_allclose(model.lower_bound_, expected.fun, rtol=1e-6)
+    assert model.duality_gap_ <= 1e-8
+
+
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("alpha", [1e-3, 1e-1])
+def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
+    X, y = tiny(d=3)
+    weights, cuts, units = objective_pieces(X, y, known=known, full=False)
+    A, o = as_constraints(cuts)
+    A[:, :3] /= units  # in terms of b · units
+    expected = minimize(
+        lambda v: alpha / 2 * v[:3] @ v[:3] + weights @ v[3:],
+        np.r_[np.zeros(3), 9.0, 9.0],
+        jac=lambda v: np.r_[alpha * v[:3], weights],
+        bounds=[(0, None)] * 5,
+        constraints={"type": "ineq", "fun": lambda v: -o - A @ v, "jac": lambda v: -A},
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    model = LargeMarginMetric(
+        n_clusters="known" if known else "learned", alpha=alpha, min_length=1, tol=1e-6
+    ).fit(X, y)
+    assert expected.success
+    assert_allclose(model.objective_, expected.fun, rtol=1e-5)
+    assert model.lower_bound_ <= expected.fun * (1 + 1e-7)
+    b = model.get_mahalanobis_matrix().diagonal()
+    assert_allclose(b * units, expected.x[:3], atol=2e-3 * expected.x[:3].max())
+
+
+@pytest.mark.parametrize(
+    ("regularizer", "solver"),
+    [("l2", "cutting-planes"), ("trace", "cutting-planes"), ("l2", "subgradient")],
+)
+def test_full_metric_is_optimal_and_its_gap_certified(regularizer, solver):
+    """Primal value and bound, recomputed from all constraints and from a search over metrics."""
+    X, y = tiny(seed=4)
+    alpha, tol = 0.05, (1e-5 if solver == "cutting-planes" else 0.01)
+    weights, cuts, units = objective_pieces(X, y, known=False, full=True)
+
+    def J(B):
+        scaled = np.sqrt(units)[:, None] * B * np.sqrt(units)
+        hinges = [np.max(o + G @ B.ravel()) for o, G in cuts]
+        linear, quadratic = (0, alpha) if regularizer == "l2" else (alpha, alpha / 100)
+        return weights @ hinges + linear * np.trace(scaled) + quadratic / 2 * np.sum(scaled**2)
+
+    model = LargeMarginMetric(
+        metric="full",
+        regularizer=regularizer,
+        alpha=alpha,
+        min_length=1,
+        tol=tol,
+        solver=solver,
+        max_iter=5000,
+    ).fit(X, y)
+    assert_allclose(J(model.get_mahalanobis_matrix()), model.objective_, rtol=1e-9)
+    gap = (model.objective_ - model.lower_bound_) / model.objective_
+    assert_allclose(model.duality_gap_, gap, atol=1e-15)
+    assert gap <= tol
+
+    def factored(v):
+        L = v.reshape(2, 2) / np.sqrt(units)[:, None]
+        return J(L @ L.T)
+
+    rng = np.random.default_rng(0)
+    found = min(
+        minimize(
+            factored,
+            rng.normal(size=4) * 3,
+            method="Nelder-Mead",
+            options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000},
+        ).fun
+        for _ in range(6)
+    )
+    assert model.lower_bound_ <= found
+    assert model.objective_ <= found * (1 + tol) + 1e-9
+
+
+@pytest.mark.parametrize("structure", ["sequence", "spectral"])
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_no_metric_is_below_the_bound(structure, metric):
+    X, y = tiny(seed=5, d=3)
+    alpha = 0.01
+    model = LargeMarginMetric(
+        structure=structure, metric=metric, alpha=alpha, min_length=1, calibrate=False
+    ).fit(X, y)
+    weights, _, units = objective_pieces(X, y, known=False, full=True)
+
+    def J(B):
+        hinges = [structured_hinge(x, t, B, structure=structure) for x, t in zip(X, y, strict=True)]
+        scaled = np.sqrt(units)[:, None] * B * np.sqrt(units)
+        return weights @ hinges + alpha / 2 * np.sum(scaled**2)
+
+    B = model.get_mahalanobis_matrix()
+    assert_allclose(J(B), model.objective_, rtol=1e-7)
+    assert model.duality_gap_ <= 1e-3
+    rng = np.random.default_rng(0)
+    for scale in [0.03, 0.1, 0.3, 1.0]:
+        for _ in range(10):
+            L = rng.normal(size=(3, 3)) / np.sqrt(units)
+            other = B + scale * np.trace(B) * (L.T @ L / np.trace(L.T @ L))
+            if metric == "diagonal":
+                other = np.diag(other.diagonal())
+            assert J(other) >= model.lower_bound_ - 1e-9
+            assert J(B * (1 + scale * rng.normal()) ** 2) >= model.lower_bound_ - 1e-9
+
+
+def test_units_of_the_features_change_nothing():
+    X, y = steps(80, 5)
+    units = np.array([1e-6, 1.0, 1e5, 3.0, 1e2])
+    first = LargeMarginMetric(tol=1e-6).fit(X, y)
+    second = LargeMarginMetric(tol=1e-6).fit([x * units + 7 * units for x in X], y)
+    assert_allclose(first.objective_, second.objective_, rtol=1e-5)
+    a, b = (m.get_mahalanobis_matrix().diagonal() for m in (first, second))
+    assert_allclose(a, b * units**2, atol=1e-3 * a.max())
+    assert_array_equal(first.predict(X[0]), second.predict(X[0] * units))
+
+
+# What is learned
+
+
+@pytest.mark.parametrize("regularizer", ["l1", "l2"])
+def test_finds_the_feature_that_changes(regularizer):
+    X, y = steps(120, 30, n_series=6, levels=(0.0, 5.0, -1.0, 3.0))
+    model = LargeMarginMetric(regularizer=regularizer).fit(X[:4], y[:4])
+    b = model.get_mahalanobis_matrix().diagonal()
+    assert b[0] > 5 * b[1:].max()
+    assert model.duality_gap_ <= 1e-3
+    assert model.components_.shape[0] == np.count_nonzero(b) < 30
+    losses = [partition_loss(model.predict(x), t) for x, t in zip(X[4:], y[4:], strict=True)]
+    plain = [partition_loss(segment(x, 4), t) for x, t in zip(X[4:], y[4:], strict=True)]
+    assert np.mean(losses) < 0.5 < np.mean(plain)
+    assert_allclose(model.transform(X[0]), X[0] @ model.components_.T)
+
+
+def test_known_number_of_segments():
+    X, y = steps(100, 8)
+    model = LargeMarginMetric(n_clusters="known").fit(X[:3], y[:3])
+    assert model.penalty_ is None
+    labels = model.predict(X[3], n_clusters=4)
+    assert labels.max() == 3 and partition_loss(labels, y[3]) < 1 < partition_loss(
+        segment(X[3], 4), y[3]
+    )
+
+
+def test_calibration_takes_the_middle_of_the_best_penalties():
+    X, y = steps(100, 6)
+    plain = LargeMarginMetric(calibrate=False).fit(X, y)
+    model = LargeMarginMetric().fit(X, y)
+    assert plain.penalty_ == 1.0
+    assert_allclose(plain.components_, model.components_)
+
+    def loss(penalty):
+        labels = [
+            segment(plain.transform(x), penalty=penalty, min_length=plain.min_length_) for x in X
+        ]
+        return np.mean([partition_loss(a, b) for a, b in zip(labels, y, strict=True)])
+
+    ratio = large_margin._PENALTIES[1] / large_margin._PENALTIES[0]
+    least = loss(model.penalty_)
+    assert least <= loss(1.0)
+    below, above = model.penalty_, model.penalty_
+    while loss(below / ratio) <= least + 1e-9:
+        below /= ratio
+    while loss(above * ratio) <= least + 1e-9:
+        above *= ratio
+    assert model.penalty_ / ratio <= np.sqrt(below * above) <= model.penalty_ * ratio
+
+
+def test_min_length():
+    X, y = steps(100, 6)
+    assert LargeMarginMetric().fit(X, y).min_length_ == np.bincount(y[0]).min() // 2
+    model = LargeMarginMetric(min_length=7).fit(X, y)
+    assert model.min_length_ == 7
+    assert np.bincount(model.predict(X[0])).min() >= 7
+    assert_array_equal(model.predict(X[0][:5]), np.zeros(5))
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_k_means_partitions(metric):
+    """Lajugie 2014, Section 6.2: one data set, its classes as the partition."""
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    X = np.hstack([X, 3 * rng.normal(size=(150, 3))])
+    order = rng.permutation(150)
+    X, y = X[order], y[order]
+    options = {"structure": "spectral", "metric": metric, "random_state": 0}
+    model = LargeMarginMetric(n_clusters="known", **options).fit([X], [y])
+    euclidean = SpectralKMeans(3, random_state=0).fit_predict(X)
+    assert partition_loss(model.predict(X, 3), y) < 0.6 < 1 < partition_loss(euclidean, y)
+    free = LargeMarginMetric(n_clusters="learned", **options).fit([X], [y])
+    labels = free.predict(X)
+    spread = np.linalg.svd(free.transform(X - X.mean(axis=0)), compute_uv=False) ** 2
+    assert labels.max() == np.sum(spread > free.penalty_)
+    assert partition_loss(labels, y) < 1.2
+
+
+def test_high_dimensional_full_metric_takes_subgradients(monkeypatch):
+    monkeypatch.setattr(large_margin, "_CUTTING_PLANES_TO", 2)
+    X, y = steps(80, 3)
+    kind = {"metric": "full", "alpha": 0.03, "tol": 0.02}
+    auto = LargeMarginMetric(**kind).fit(X, y)
+    named = LargeMarginMetric(solver="subgradient", **kind).fit(X, y)
+    planes = LargeMarginMetric(solver="cutting-planes", **kind).fit(X, y)
+    trace = LargeMarginMetric(regularizer="trace", metric="full", alpha=0.2, tol=0.1).fit(X, y)
+    assert trace.duality_gap_ <= 0.1
+    assert auto.n_iter_ == named.n_iter_ != planes.n_iter_
+    assert max(auto.lower_bound_, planes.lower_bound_) <= min(auto.objective_, planes.objective_)
+
+
+# Partial labels
+
+
+@pytest.mark.parametrize("init", ["labelled", "pca"])
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_partial_labels(init, calibrate):
+    """A window of every sequence is labelled; the rest is filled in, in agreement with it."""
+    X, y = steps(120, 10, n_series=5, levels=(0.0, 6.0, -1.0, 4.0))
+    partial = [t.copy() for t in y]
+    for i, t in enumerate(partial):
+        t[: 8 * i] = -1
+        t[8 * i + 70 :] = -1
+    model = LargeMarginMetric(init=init, n_pca=1, min_length=6, calibrate=calibrate)
+    model.fit(X[:4], partial[:4])
+    assert model.n_alternations_ >= 1
+    for filled, given, truth in zip(model.labels_, partial, y, strict=False):
+        known = np.flatnonzero(given >= 0)
+        same = given[known, None] == given[known]
+        assert_array_equal(filled[known, None] == filled[known], same)
+        assert partition_loss(filled, truth) < 0.5
+    assert model.get_mahalanobis_matrix().diagonal().argmax() == 0
+    assert partition_loss(model.predict(X[4]), y[4]) < 0.5
+
+
+def test_alternation_ends_when_nothing_changes_or_is_allowed():
+    X, y = steps(100, 4)
+    partial = [np.where(np.arange(100) < 60, t, -1) for t in y]
+    model = LargeMarginMetric(min_length=5).fit(X, partial)
+    assert 1 <= model.n_alternations_ < 10
+    once = LargeMarginMetric(min_length=5, max_alternations=1).fit(X, partial)
+    assert once.n_alternations_ == 1
+    again = LargeMarginMetric(min_length=5).fit(X, model.labels_)
+    assert_allclose(again.components_, model.components_)
+
+
+def test_windows_for_the_start():
+    x = np.arange(12.0)[:, None]
+    labels = np.array([0, 0, 0, 1, -1, 2, 3, 3, 3, 4, -1, -1])
+    windows = large_margin._labelled_windows([x], [labels], min_length=2)
+    assert [w[0].ravel().tolist() for w in windows] == [[0, 1, 2], [6, 7, 8]]
+    windows = large_margin._labelled_windows([x], [labels], min_length=1)
+    assert [len(t) for _, t in windows] == [4, 5]
+    with pytest.raises(ValueError, match="init='pca'"):
+        large_margin._labelled_windows([x], [np.where(labels == 1, 1, -1)], min_length=2)
+
+
+# Warnings, progress, bad input
+
+
+def test_constant_features_get_no_weight():
+    X, y = steps(80, 3)
+    X = [np.c_[x, np.full(80, 0.1 * i)] for i, x in enumerate(X)]
+    with pytest.warns(UserWarning, match="constant within every sequence"):
+        model = LargeMarginMetric().fit(X, y)
+    assert not model.components_[:, 3].any()
+
+
+@pytest.mark.parametrize("kind", [{}, {"metric": "full"}, {"regularizer": "l1"}])
+def test_a_metric_of_zero_is_told(kind):
+    X, y = tiny()
+    with pytest.warns(UserWarning, match="metric is zero"):
+        model = LargeMarginMetric(alpha=1e9 if "regularizer" in kind else 1e30, **kind).fit(X, y)
+    assert_allclose(model.components_, 0, atol=1e-12)
+    assert_array_equal(model.predict(X[0]), np.zeros(len(X[0])))
+
+
+def test_too_few_rounds_are_told():
+    X, y = steps(80, 6)
+    with pytest.warns(ConvergenceWarning, match="duality gap is"):
+        model = LargeMarginMetric(max_iter=2).fit(X, y)
+    assert model.n_iter_ == 2 and model.duality_gap_ > 1e-3
+
+
+def test_progress(capsys, monkeypatch):
+    X, y = tiny()
+    LargeMarginMetric().fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    pytest.importorskip("tqdm")
+    LargeMarginMetric(verbose=True).fit(X, y)
+    assert "gap" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        LargeMarginMetric(verbose=True).fit(X, y)
+
+
+def test_failure_of_the_linear_program_is_told(monkeypatch):
+    class Failed:
+        status, message = 4, "numerical trouble"
+
+    monkeypatch.setattr(minimization, "linprog", lambda *args, **kwargs: Failed)
+    with pytest.raises(RuntimeError, match="numerical trouble"):
+        LargeMarginMetric(regularizer="l1").fit(*tiny())
+
+
+def fit(X=None, y=None, **options):
+    data = tiny()
+    return LargeMarginMetric(**options).fit(
+        data[0] if X is None else X, data[1] if y is None else y
+    )
+
+
+x5 = np.arange(10.0).reshape(5, 2)
+REFUSED = {
+    "structure": (lambda: fit(structure="tree"), "structure"),
+    "n_clusters": (lambda: fit(n_clusters=3), "n_clusters"),
+    "metric": (lambda: fit(metric="low-rank"), "metric"),
+    "l1 of a full metric": (lambda: fit(metric="full", regularizer="l1"), "regularizer"),
+    "trace of a diagonal": (lambda: fit(regularizer="trace"), "regularizer"),
+    "solver": (lambda: fit(solver="adam"), "solver"),
+    "subgradient for l1": (lambda: fit(solver="subgradient", regularizer="l1"), "subgradient"),
+    "init": (lambda: fit(init="random"), "init"),
+    "alpha": (lambda: fit(alpha=0.0), "alpha"),
+    "tol": (lambda: fit(tol=0), "tol"),
+    "max_iter": (lambda: fit(max_iter=0), "max_iter"),
+    "min_length": (lambda: fit(min_length="short"), "min_length"),
+    "short segment": (lambda: fit(min_length=3), r"y\[1\] has one of length 2"),
+    "NaN": (lambda: fit([x5 * np.nan], [[0, 0, 0, 1, 1]]), "NaN"),
+    "empty": (lambda: fit([], []), "at least 1"),
+    "list lengths": (lambda: fit([x5], []), "same length"),
+    "lengths": (lambda: fit([x5], [[0, 1]]), r"y\[0\]"),
+    "features": (lambda: fit([x5, x5[:, :1]], [[0] * 5] * 2), "same features"),
+    "not contiguous": (lambda: fit([x5], [[0, 1, 1, 0, 0]]), r"y\[0\] must be contiguous"),
+    "label below -1": (lambda: fit([x5], [[0, -2, 1, 1, 1]]), "at least -1"),
+    "nothing labelled": (lambda: fit([x5], [[-1] * 5]), "all are unknown"),
+    "contradictory": (lambda: fit([x5], [[0, 1, -1, 0, 0]]), "contradict"),
+    "partial, known": (lambda: fit([x5], [[0, 0, -1, 1, 1]], n_clusters="known"), "unknown labels"),
+    "n_pca": (lambda: fit([x5], [[0, 0, -1, 1, 1]], init="pca", n_pca=9), "n_pca"),
+    "K missing": (lambda: fit(n_clusters="known").predict(x5), "n_clusters must be given"),
+    "other features": (lambda: fit().predict(x5[:, :1]), "2 features"),
+    "hinge labels": (lambda: structured_hinge(x5, [0, 0, 1, 1, -1], [1.0, 1.0]), "at least 0"),
+    "hinge weights": (lambda: structured_hinge(x5, [0] * 5, [1.0, -1.0]), "non-negative"),
+    "hinge matrix": (lambda: structured_hinge(x5, [0] * 5, [[1.0, 2], [2, 1]]), "semidefinite"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_not_fitted():
+    for use in ("transform", "predict"):
+        with pytest.raises(NotFittedError):
+            getattr(LargeMarginMetric(), use)(x5)
+    with pytest.raises(NotFittedError):
+        LargeMarginMetric().get_mahalanobis_matrix()
