@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import mlbook
-from book.reproduction import Column, Experiment, __main__, _runs
+from book import reproduction as experiments
+from book.reproduction import Column, Experiment, command_line, runs
 from book.reproduction.experiment import compare, judge
-from mlbook import baselines, experiments
+from mlbook.baselines import metrics as baselines
 
 LOSS = Column("loss", "Loss", tolerance=0.02)
 TIME = Column("time", "Time", tolerance=3, ratio=True)
@@ -50,7 +51,7 @@ class Toy:
         return {"loss": 0.1 + 0.1 * unit["seed"] if unit["row"] == "a" else 3, "time": 1.0}
 
     def run(self, folder, scale="full", progress=False):
-        return _runs.run_experiment(self.experiment, scale, folder, progress)
+        return runs.run_experiment(self.experiment, scale, folder, progress)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def toy(monkeypatch):
     """A toy that the public functions and the command line know."""
     made = Toy()
     monkeypatch.setattr(experiments, "EXPERIMENTS", {made.experiment.id: made.experiment})
-    monkeypatch.setattr(__main__, "EXPERIMENTS", experiments.EXPERIMENTS)
+    monkeypatch.setattr(command_line, "EXPERIMENTS", experiments.EXPERIMENTS)
     return made
 
 
@@ -105,7 +106,7 @@ def test_a_partial_made_otherwise_is_not_resumed(tmp_path, monkeypatch, change):
     if change == "version":
         monkeypatch.setattr(mlbook, "__version__", "0.0.0")
     elif change == "sources":
-        monkeypatch.setattr(_runs, "SOURCES", "edited")
+        monkeypatch.setattr(runs, "SOURCES", "edited")
     elif change == "units":
         units = [unit | {"sizes": (1, 3)} for unit in toy.units("full")]
         toy.experiment = replace(toy.experiment, units=lambda scale: units)
@@ -114,9 +115,7 @@ def test_a_partial_made_otherwise_is_not_resumed(tmp_path, monkeypatch, change):
         toy.experiment = replace(
             toy.experiment, id="toy-table2" if change == "id" else "toy-table1"
         )
-        partial.rename(
-            _runs.result_path(tmp_path, toy.experiment.id, scale).with_suffix(".partial")
-        )
+        partial.rename(runs.result_path(tmp_path, toy.experiment.id, scale).with_suffix(".partial"))
     toy.run(tmp_path, scale)
     assert len(toy.calls) == 6
 
@@ -124,12 +123,12 @@ def test_a_partial_made_otherwise_is_not_resumed(tmp_path, monkeypatch, change):
 def test_the_hash_of_the_sources_sees_edits_and_new_names(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text("x = 1\n")
-    hashes = [_runs.hash_sources(tmp_path), _runs.hash_sources(tmp_path)]
+    hashes = [runs.hash_sources(tmp_path), runs.hash_sources(tmp_path)]
     assert hashes[0] == hashes[1]
     (tmp_path / "sub" / "a.py").write_text("x = 2\n")
-    hashes.append(_runs.hash_sources(tmp_path))
+    hashes.append(runs.hash_sources(tmp_path))
     (tmp_path / "sub" / "a.py").rename(tmp_path / "sub" / "b.py")
-    hashes.append(_runs.hash_sources(tmp_path))
+    hashes.append(runs.hash_sources(tmp_path))
     assert len(set(hashes)) == 3
 
 
@@ -137,35 +136,35 @@ def test_versions_of_packages_that_are_not_there(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(_runs, "version", missing)
-    assert _runs._versions()["metric-learn"] == "not installed"
+    monkeypatch.setattr(runs, "version", missing)
+    assert runs._versions()["metric-learn"] == "not installed"
 
 
 def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "result.json"
-    _runs.write_atomically(path, "old")
+    runs.write_atomically(path, "old")
 
     def crash(*args):
         raise OSError("disk full")
 
-    monkeypatch.setattr(_runs.os, "fsync", crash)
+    monkeypatch.setattr(runs.os, "fsync", crash)
     with pytest.raises(OSError, match="disk full"):
-        _runs.write_atomically(path, "new")
+        runs.write_atomically(path, "new")
     assert path.read_text() == "old"
 
 
 def test_a_crash_before_the_result_is_in_place_costs_no_unit(tmp_path, monkeypatch):
-    real = _runs.write_atomically
+    real = runs.write_atomically
 
     def crash(path, text):
         if path.suffix == ".json":
             raise OSError("disk full")
         real(path, text)
 
-    monkeypatch.setattr(_runs, "write_atomically", crash)
+    monkeypatch.setattr(runs, "write_atomically", crash)
     with pytest.raises(OSError, match="disk full"):
         Toy().run(tmp_path)
-    monkeypatch.setattr(_runs, "write_atomically", real)
+    monkeypatch.setattr(runs, "write_atomically", real)
     toy = Toy()
     toy.run(tmp_path)
     assert toy.calls == []
@@ -335,7 +334,7 @@ def test_unknown_names_and_scales_list_the_valid_ones():
 
 def test_command_line_refuses_a_bad_id_before_running_anything(tmp_path, capsys, toy):
     with pytest.raises(SystemExit) as stop:
-        __main__.main(["run", "toy-table1", "nonsense", "--results", str(tmp_path)])
+        command_line.main(["run", "toy-table1", "nonsense", "--results", str(tmp_path)])
     assert stop.value.code == 2
     assert "no experiment 'nonsense'; there are: toy-table1" in capsys.readouterr().err
     assert toy.calls == [] and list(tmp_path.iterdir()) == []
@@ -349,52 +348,52 @@ def test_module_runs_as_a_command():
 
 
 def test_command_line_runs_and_reports(tmp_path, capsys, toy):
-    assert __main__.main(["report", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["report", "--results", str(tmp_path)]) == 0
     missing = capsys.readouterr().out
     assert "missing; to run it: python book/reproduction run toy-table1\n" in missing
-    assert __main__.main(["list", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["list", "--results", str(tmp_path)]) == 0
     assert "toy-table1                  not run  table" in capsys.readouterr().out
-    assert __main__.main(["run", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["run", "--results", str(tmp_path)]) == 0
     captured = capsys.readouterr()
     if importlib.util.find_spec("tqdm"):
         assert "toy-table1: 100%" in captured.err
     assert captured.err.endswith(f"Stored in {tmp_path / 'toy-table1.json'}\n")
     assert "All made up." in captured.out
     assert "| a | Loss    | 0.200 | 0.200 ± 0.100 | matches |" in captured.out
-    assert __main__.main(["report", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["report", "--results", str(tmp_path)]) == 0
     assert capsys.readouterr().out == captured.out
-    assert __main__.main(["list", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["list", "--results", str(tmp_path)]) == 0
     assert "toy-table1                      0 s  table" in capsys.readouterr().out
 
 
 def test_report_shows_only_what_it_is_asked_for(tmp_path, capsys, monkeypatch, toy):
     other = replace(toy.experiment, id="toy-table2")
     monkeypatch.setitem(experiments.EXPERIMENTS, other.id, other)
-    assert __main__.main(["report", "toy-table2", "--results", str(tmp_path)]) == 0
+    assert command_line.main(["report", "toy-table2", "--results", str(tmp_path)]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("##")] == [
         "## toy-table2: Nobody 2000, nothing"
     ]
     with pytest.raises(SystemExit):
-        __main__.main(["report", "nonsense"])
+        command_line.main(["report", "nonsense"])
     assert "no experiment 'nonsense'; there are: toy-table1, toy-table2" in capsys.readouterr().err
 
 
 def test_a_long_reason_widens_only_its_own_line(capsys, toy):
     reasons = {("a", "loss"): "because " * 20}
     experiment = replace(toy.experiment, reasons=reasons, paper_numbers={"a": {"loss": 9.0}})
-    __main__._print(experiment, toy.run(None))
+    command_line._print(experiment, toy.run(None))
     table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert sorted(map(len, table))[-2] < 80 < max(map(len, table))
 
 
 def test_command_line_alone_shows_help(capsys):
-    assert __main__.main([]) == 0
+    assert command_line.main([]) == 0
     assert "{list,run,report}" in capsys.readouterr().out
 
 
 def test_command_line_says_that_a_trial_run_is_not_stored(tmp_path, capsys, monkeypatch, toy):
     monkeypatch.chdir(tmp_path)
-    assert __main__.main(["run", "toy-table1", "--scale", "smoke"]) == 0
+    assert command_line.main(["run", "toy-table1", "--scale", "smoke"]) == 0
     assert "Not stored: only full runs are" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -402,10 +401,10 @@ def test_command_line_says_that_a_trial_run_is_not_stored(tmp_path, capsys, monk
 def test_command_line_interrupted(tmp_path, capsys, toy):
     toy.breaks_at = 4
     arguments = ["run", "toy-table1", "--scale", "book", "--results", str(tmp_path)]
-    assert __main__.main(arguments) == 130
+    assert command_line.main(arguments) == 130
     assert "same command" in capsys.readouterr().err
     toy.breaks_at = None
-    assert __main__.main(arguments) == 0
+    assert command_line.main(arguments) == 0
     assert "4 of 6 units were finished before" in capsys.readouterr().err
     assert len(toy.calls) == 6
 

@@ -8,8 +8,8 @@ import pytest
 from enumeration import all_segmentations
 from numpy.testing import assert_allclose, assert_array_equal
 
+from book import reproduction as experiments
 from book.reproduction import copy_numbers as room
-from mlbook import experiments
 from mlbook.changepoints import segment
 from mlbook.datasets import CopyNumberProfile
 

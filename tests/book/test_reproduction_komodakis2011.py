@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from book import reproduction as experiments
 from book.reproduction import komodakis2011 as room
-from mlbook import experiments
 from mlbook.datasets.views import DIGIT_VIEWS
 from mlbook.partitions import f_measure
 

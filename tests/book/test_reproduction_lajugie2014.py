@@ -9,8 +9,8 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
+from book import reproduction as experiments
 from book.reproduction import lajugie2014 as room
-from mlbook import experiments
 from mlbook.changepoints import segment, segment_matrix
 from mlbook.large_margin import LargeMarginMetric
 from mlbook.partitions import partition_loss

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 from scipy.sparse import csr_array
 
+from book import reproduction as experiments
 from book.reproduction import law2017 as room
-from mlbook import experiments
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
 from mlbook.datasets import BagData, WeakBags, make_weak_bags
 from mlbook.mimlca import MIMLCA

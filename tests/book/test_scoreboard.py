@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from book import reproduction as experiments
 from book.reproduction import Column, Experiment
 from book.reproduction.experiment import judge
 from book.reproduction.items import Item, Line, Shown, item_lines, standing
-from mlbook import experiments
 
 ROOT = Path(__file__).resolve().parents[2]
 LOSS = Column("loss", "Loss", tolerance=0.02)
