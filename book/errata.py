@@ -218,7 +218,7 @@ def address(item: Finding) -> str:
 
 
 def summary() -> tuple[list[str], list[list[str]]]:
-    """All items with their kinds and links, for `mlbook.plots.table`.
+    """All items with their kinds and links, for `book.figures.style.table`.
 
     Examples
     --------

@@ -9,6 +9,8 @@ a block needs no kernel, no network and no other file, and it works from ``file:
 
 The pictures are PNG with a small palette, each distinct one stored once. The block is
 a pure function of the call: the same call gives the same bytes.
+
+Matplotlib, Pillow, IPython and ipywidgets are imported when a figure is shown.
 """
 
 from __future__ import annotations
@@ -25,15 +27,16 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ipywidgets as widgets
-import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import HTML
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from PIL import Image
+
+from mlbook._optional import need
+
+if TYPE_CHECKING:
+    from IPython.display import HTML
+    from ipywidgets import VBox
+    from matplotlib.figure import Figure
 
 __all__ = ["MAX_BYTES", "MAX_STATES", "Slider", "explore"]
 
@@ -82,7 +85,7 @@ def explore(
     *,
     alt: str | Callable[..., str],
     **sliders: Slider | Iterable[Any],
-) -> HTML | widgets.VBox:
+) -> HTML | VBox:
     """Show a figure whose parameters the reader can move.
 
     Write the call as the last line of a cell.
@@ -138,7 +141,8 @@ def explore(
         return _draw(figure_function, alt, controls, positions)
 
     if os.environ.get("MLBOOK_STATIC", "0") not in ("", "0"):
-        return HTML(_static_block(draw, controls))
+        display = need("IPython.display", project="ipython", extra="book")
+        return display.HTML(_static_block(draw, controls))
     return _live_box(draw, controls)
 
 
@@ -248,6 +252,7 @@ def _draw(
     positions: Sequence[int],
 ) -> _State:
     """Call `figure_function` at one position; leave no figure open, whatever happens."""
+    plt = need("matplotlib.pyplot", project="matplotlib", extra="book")
     at = list(zip(controls, positions, strict=True))
     values = {c.name: c.values[p] for c, p in at}
     was_open = set(plt.get_fignums())
@@ -256,7 +261,7 @@ def _draw(
             result = figure_function(**values)
         pair = result if isinstance(result, tuple) else (result, None)
         match pair:
-            case (Figure() as figure, str() | None as caption):
+            case (plt.Figure() as figure, str() | None as caption):
                 plt.close(figure)
                 png, size = _render(figure)
             case _:
@@ -286,10 +291,12 @@ def _draw(
 
 def _render(figure: Figure) -> tuple[bytes, tuple[int, int]]:
     """Draw the whole canvas (no cropping to the ink) as a palette PNG on white."""
+    agg = need("matplotlib.backends.backend_agg", project="matplotlib", extra="book")
+    Image = need("PIL.Image", project="pillow", extra="book")
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     figure.set_dpi(DPI)
-    canvas = FigureCanvasAgg(figure)
+    canvas = agg.FigureCanvasAgg(figure)
     canvas.draw()
     drawn = Image.fromarray(np.asarray(canvas.buffer_rgba()))
     opaque = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn)
@@ -380,10 +387,9 @@ def _row(identifier: str, control: _Control) -> str:
     )
 
 
-def _live_box(
-    draw: Callable[[Sequence[int]], _State], controls: Sequence[_Control]
-) -> widgets.VBox:
+def _live_box(draw: Callable[[Sequence[int]], _State], controls: Sequence[_Control]) -> VBox:
     """Return the sliders over a picture that is redrawn when one of them moves."""
+    widgets = need("ipywidgets", project="ipywidgets", extra="book")
     first = draw([c.start for c in controls])
     sliders = [
         widgets.SelectionSlider(

@@ -1,30 +1,30 @@
-"""The book's figures: one style, colours that survive colour blindness, a marker for each.
+"""Drawing results: colours that survive colour blindness, a marker for each.
 
 Colours are those of Okabe and Ito; every cluster also has its own marker, so that no figure
-depends on colour alone.
+depends on colour alone. Matplotlib is imported when a figure is made.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from IPython import get_ipython
-from IPython.display import Markdown
-from matplotlib import rcsetup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-__all__ = ["COLORS", "INK", "MARKERS", "book_style", "scatter", "show_matrix", "subplots", "table"]
+from mlbook._optional import need
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLORS", "INK", "MARKERS", "STYLE", "scatter", "show_matrix", "subplots"]
 
 COLORS = ("#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#E69F00", "#009E73", "#7F7F7F", "#B8A800")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK = "#222222"
 
+#: Matplotlib's settings for every figure; the cycle of colours as matplotlibrc files write it.
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
-    "axes.prop_cycle": rcsetup.cycler(color=COLORS),
+    "axes.prop_cycle": f"cycler(color={COLORS})",
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": "medium",
@@ -37,28 +37,10 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def book_style() -> None:
-    """Give all figures of a notebook the book's look, drawn as SVG: sharp on any screen.
-
-    Examples
-    --------
-    >>> book_style()
-    >>> mpl.rcParams["image.cmap"]
-    'cividis'
-    """
-    mpl.rcParams.update(STYLE)
-    shell = get_ipython()
-    if shell is not None:
-        shell.run_line_magic("matplotlib", "inline")
-        shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
-        undated = "{'bbox_inches': None, 'metadata': {'Date': None}}"
-        shell.run_line_magic("config", f"InlineBackend.print_figure_kwargs = {undated}")
-
-
 def subplots(
     rows: int = 1, columns: int = 1, *, height: float = 3.2, width: float = 5.6
-) -> tuple[Figure, np.ndarray]:
-    """Make a figure that pyplot does not keep, in the book's style, with a 2-d array of axes.
+) -> "tuple[Figure, np.ndarray]":
+    """Make a figure that pyplot does not keep, in the style of `STYLE`, with its axes.
 
     Parameters
     ----------
@@ -80,12 +62,15 @@ def subplots(
     >>> axes.shape
     (1, 2)
     """
+    mpl = need("matplotlib", project="matplotlib", extra="book")
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def scatter(ax: Axes, X: ArrayLike, labels: ArrayLike, centers: ArrayLike | None = None) -> None:
+def scatter(ax: "Axes", X: ArrayLike, labels: ArrayLike, centers: ArrayLike | None = None) -> None:
     """Draw the first two columns of X, a colour and a marker for each cluster.
 
     Parameters
@@ -116,7 +101,7 @@ def scatter(ax: Axes, X: ArrayLike, labels: ArrayLike, centers: ArrayLike | None
         ax.scatter(x, y, s=90, c=INK, marker="x", linewidths=2)
 
 
-def show_matrix(ax: Axes, A: ArrayLike) -> None:
+def show_matrix(ax: "Axes", A: ArrayLike) -> None:
     """Draw a non-negative matrix as a picture, zero white and its largest entry darkest.
 
     Examples
@@ -130,18 +115,3 @@ def show_matrix(ax: Axes, A: ArrayLike) -> None:
     ax.imshow(A, cmap="Blues", vmin=0, vmax=1.4 * A.max())
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
-    """Show rows as a table, on a page and in a notebook; a mean stays with its spread.
-
-    Examples
-    --------
-    >>> print(table(["n", "loss"], [(3, 0.5)]).data)
-    | n | loss |
-    | --- | --- |
-    | 3 | 0.5 |
-    """
-    lines = [header, ["---"] * len(header), *rows]
-    text = "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
-    return Markdown(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))

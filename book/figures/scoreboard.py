@@ -5,9 +5,9 @@ from pathlib import Path
 
 from IPython.display import Markdown
 
+from book.figures.style import table
 from book.reproduction import ITEMS, STANDINGS, command, scoreboard, standings
 from book.reproduction.items import Item, Line
-from mlbook.plots import table
 
 __all__ = ["cards", "summary"]
 

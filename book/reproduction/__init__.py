@@ -129,7 +129,7 @@ def comparison(
     column: str | None = None,
     results: str | Path | None = None,
 ) -> tuple[list[str], list[list[str]]]:
-    """Paper's number, ours with its spread, and a verdict, for `mlbook.plots.table`.
+    """Paper's number, ours with its spread, and a verdict, for `book.figures.style.table`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def comparison(
 
 
 def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Line]]:
-    """Every table and figure of the papers, its main numbers and ours, for `mlbook.plots.table`.
+    """Every table and figure of the papers, its main numbers and ours, for `book.figures.style.table`.
 
     `ITEMS` is the list of these tables and figures, with the rule by which numbers are chosen.
 

@@ -85,8 +85,9 @@ EVERYTHING = """\
 import time
 
 from IPython.display import display
+from book.figures.style import book_style
 from mlbook.explore import Slider, explore
-from mlbook.plots import book_style, subplots
+from mlbook.plots import subplots
 
 book_style()
 

@@ -13,7 +13,6 @@ from sklearn.cluster import KMeans
 
 from book.figures import kmeans as demo
 from book.figures.reproduction import law2016
-from mlbook import plots
 from mlbook.kmeans import distortion, spectral_bound
 from mlbook.partitions import partition_loss, rand_loss
 
@@ -22,50 +21,6 @@ pytestmark = pytest.mark.book
 
 def numbers(caption: str) -> list[float]:
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", caption)]
-
-
-# --- plots -----------------------------------------------------------------------------------
-
-
-def test_scatter_gives_every_cluster_its_own_colour_and_marker():
-    _, axes = plots.subplots()
-    labels = np.arange(8)
-    plots.scatter(axes[0, 0], np.zeros((8, 2)), labels, centers=[[1, 1]])
-    *clusters, centers = axes[0, 0].collections
-    assert len({tuple(c.get_facecolor()[0]) for c in clusters}) == 8
-    assert len({c.get_paths()[0].vertices.tobytes() for c in clusters}) == 8
-    assert centers.get_offsets().tolist() == [[1, 1]]
-
-
-def test_colours_stay_apart_for_the_colour_blind():
-    """Simulated with the matrices of Machado et al. (2009): no two of the first five collide."""
-    simulations = {
-        "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
-        "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
-        "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
-    }
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array([to_rgb(c) for c in plots.COLORS[:5]]) ** 2.2  # to linear light
-    for name, matrix in simulations.items():
-        seen = np.clip(rgb @ np.array(matrix).T, 0, 1) ** (1 / 2.2)
-        apart = np.linalg.norm(seen[:, None] - seen, axis=2) + np.eye(5)
-        assert apart.min() > 0.15, name
-
-
-def test_book_style_speaks_to_the_notebook(monkeypatch):
-    calls = []
-
-    class Shell:
-        def run_line_magic(self, *arguments):
-            calls.append(arguments)
-
-    monkeypatch.setattr(plots, "get_ipython", Shell)
-    with plots.mpl.rc_context():
-        plots.book_style()
-        assert plots.mpl.rcParams["svg.hashsalt"] == "mlbook"
-    assert ("matplotlib", "inline") in calls
-    assert any("svg" in argument for _, argument in calls)
 
 
 # --- chapter 1 -------------------------------------------------------------------------------

@@ -57,10 +57,11 @@ assert ExemplarClustering(random_state=0).fit(X).gap_ >= 0
 assert segment(X, n_segments=2).tolist() == y.tolist()
 assert LargeMarginMetric().fit([X], [y]).components_.shape[1] == 2
 assert MIMLCA(rank=2).fit([X[:1], X[1:10], X[10:]], [[1, 0], [1, 0], [0, 1]]).predict(X).any()
+import mlbook.explore, mlbook.plots
 try:
-    import mlbook.plots
+    mlbook.plots.subplots()
 except ImportError as error:
-    print("without the book:", error.name)
+    print("without the book:", error.__cause__.name)
 """
 
 

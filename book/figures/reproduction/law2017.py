@@ -106,7 +106,7 @@ def beside(table: int, measure: str, *, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`; a dash where there is no number.
+        For `book.figures.style.table`; a dash where there is no number.
     """
     name = f"law2017-table{table}"
     found = {data: _summary(name + end, results) for data, end in SETS[table].items()}
@@ -141,7 +141,7 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`.
+        For `book.figures.style.table`.
     """
     name = f"law2017-table{table}"
     paper = find(name).paper_numbers
@@ -208,7 +208,7 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`: the paper's difference, ours judged as in `claims`.
+        For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
     """
     papers = [find(f"law2017-table{table}").paper_numbers for table in (2, 1)]
     rows = []
@@ -234,7 +234,7 @@ def score_or_centroid(*, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`: the paper's difference, ours judged as in `claims`.
+        For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
     """
     keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
     papers = [find(f"law2017-table{table}").paper_numbers for table in (3, 1)]
@@ -317,7 +317,7 @@ def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`.
+        For `book.figures.style.table`.
     """
     summary = _summary(name, results)
     keys = [f"ap{r}" for r in experiment.VOTERS]
@@ -343,7 +343,7 @@ def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`.
+        For `book.figures.style.table`.
     """
     keys = [f"{measure}{alpha:g}" for alpha in experiment.ALPHAS]
     found = _alpha_cells(results)
@@ -427,7 +427,7 @@ def nuisance_order(*, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`.
+        For `book.figures.style.table`.
     """
     summary = _summary("law2017-nuisance", results)
     rows = []
@@ -453,7 +453,7 @@ def reject_option(data: str = "digits") -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`: shares of the training instances that get a name, of names
+        For `book.figures.style.table`: shares of the training instances that get a name, of names
         that are wrong, and the accuracy on test instances; means over the folds.
     """
     rows = []
@@ -484,7 +484,7 @@ def runs(*, results: str | None = None) -> Table:
     Returns
     -------
     header, rows
-        For `mlbook.plots.table`.
+        For `book.figures.style.table`.
     """
     rows = []
     for name, declared in EXPERIMENTS.items():
