@@ -167,7 +167,7 @@ def comparison(
 
 
 def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Line]]:
-    """Every table and figure of the papers, its main numbers and ours, for `book.figures.style.table`.
+    """Every table and figure of the papers, its main numbers and ours, as `style.table` shows them.
 
     `ITEMS` is the list of these tables and figures, with the rule by which numbers are chosen.
 
