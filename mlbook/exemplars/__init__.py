@@ -21,18 +21,27 @@ not, and then no v can prove a small gap.
 
 An exemplar pays its penalty only, even if another exemplar is at a negative distance from it.
 For a facility location problem to say the same, "p to itself" must not cost more than "p to
-q" for any q. The search (`facility_search.py`) therefore has costs c with c_pq = d_pq,
-c_pp = min(0, min_q d_pq), and penalties f_p − c_pp: energies and bounds stay what they are.
+q" for any q. The search therefore has costs c with c_pq = d_pq, c_pp = min(0, min_q d_pq), and
+penalties f_p − c_pp: energies and bounds stay what they are.
+
+The files of this room:
+
+- ``energy.py``: the energy of a set of exemplars, the bound L(v), the range of useful penalties;
+- ``solvers.py``: exemplars of low energy with their bound, by search or exactly;
+- ``search.py``: the search itself, exemplars from above and multipliers v from below;
+- ``estimator.py``: `ExemplarClustering`.
 """
 
-from mlbook.exemplars.clustering import (
-    ExemplarClustering,
-    ExemplarSolution,
+from mlbook.exemplars.energy import (
     exemplar_bound,
     exemplar_energy,
     exemplar_labels,
-    improve_exemplars,
     penalty_range,
+)
+from mlbook.exemplars.estimator import ExemplarClustering
+from mlbook.exemplars.solvers import (
+    ExemplarSolution,
+    improve_exemplars,
     solve_exemplars,
     solve_exemplars_exact,
 )

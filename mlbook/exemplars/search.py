@@ -1,4 +1,4 @@
-"""Facility location from above and from below: the search behind `mlbook.exemplars`.
+"""The search for exemplars, from above and from below, as a problem of facility location.
 
 n facilities may serve n points. Facility q costs `cost[q]` to open and C[q, p] to serve point
 p (one row per facility). A set Q of open facilities costs Σ_p min_{q ∈ Q} C[q, p] +
@@ -12,25 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from mlbook._arrays import Floats, Integers
+from mlbook.exemplars.energy import BLOCK
 
 STEPS = 80  # on the dual between two roundings
 PATIENCE = 3  # roundings in a row that may bring nothing
 KICKS = 40  # of the best set, at most
 IDLE_KICKS = 20  # kicks in a row that may bring nothing
-BLOCK = 2**18  # numbers worked on at a time, to stay in cache
 NOTHING = 1e-12  # differences below this share of the sums they come from are rounding
 
 
-def total(C: NDArray[Any], cost: Floats, Q: Indices) -> float:
+def total(C: NDArray[Any], cost: Floats, Q: Integers) -> float:
     """Cost of the set Q."""
     return float(C[Q].min(axis=0).sum(dtype=np.float64) + cost[Q].sum())
 
 
 def search(
     C: NDArray[Any], cost: Floats, max_iter: int, rng: np.random.RandomState
-) -> tuple[Indices, Floats, int]:
+) -> tuple[Integers, Floats, int]:
     """Return a set of low cost, multipliers of a high bound, and the number of dual steps.
 
     First, the ascent on the bound and the local search help each other: the lowest cost found
@@ -52,7 +51,7 @@ def search(
         missing = energy - dual.value
         slow = missing < 1e-3 * abs(energy) or dual.value - before < 0.03 * missing
         idle = idle + 1 if slow else 0
-        start = np.flatnonzero(dual.open_share > rng.uniform(0.1, 0.5))
+        start: Integers = np.flatnonzero(dual.open_share > rng.uniform(0.1, 0.5))
         if len(start):
             found = _search_and_merge(C, cost, start, Q, rng, None)
             seen[found] = True
@@ -78,11 +77,11 @@ def search(
 def _search_and_merge(
     C: NDArray[Any],
     cost: Floats,
-    start: Indices,
-    Q: Indices,
+    start: Integers,
+    Q: Integers,
     rng: np.random.RandomState,
-    candidates: Indices | None,
-) -> Indices:
+    candidates: Integers | None,
+) -> Integers:
     """Search from a start; then from what dropping leaves of the union with Q, if that is better.
 
     Two sets that differ in several places are thus merged into one that is as good as the
@@ -96,7 +95,7 @@ def _search_and_merge(
     return found
 
 
-def greedy(C: NDArray[Any], cost: Floats) -> Indices:
+def greedy(C: NDArray[Any], cost: Floats) -> Integers:
     """Start from the best single facility, open the one that gains most, while one does."""
     n = len(cost)
     first = int((C.sum(axis=1, dtype=np.float64) + cost).argmin())
@@ -125,10 +124,10 @@ def greedy(C: NDArray[Any], cost: Floats) -> Indices:
 def local_search(
     C: NDArray[Any],
     cost: Floats,
-    start: Indices,
+    start: Integers,
     rng: np.random.RandomState,
-    candidates: Indices | None = None,
-) -> Indices:
+    candidates: Integers | None = None,
+) -> Integers:
     """Add, drop and swap until nothing pays: the facilities, in increasing order.
 
     All additions and swaps of the candidates (default: all facilities) are valued at once,
@@ -151,7 +150,7 @@ def local_search(
 class _Service:
     """A set Q of open facilities, and the two of them that are nearest to each point."""
 
-    def __init__(self, C: NDArray[Any], cost: Floats, Q: Indices) -> None:
+    def __init__(self, C: NDArray[Any], cost: Floats, Q: Integers) -> None:
         n = len(cost)
         self.C, self.cost = C, cost
         self.is_open = np.zeros(n, dtype=bool)
@@ -202,7 +201,7 @@ class _Service:
         self.update(changed)
         return True
 
-    def gains(self, candidates: Indices) -> Floats:
+    def gains(self, candidates: Integers) -> Floats:
         """Return what opening each candidate gains, with the best closing; −inf if it is open.
 
         If q opens while r closes, the points of r that are nearer to q than to their second
@@ -247,7 +246,7 @@ class DualAscent:
         Running average of "q is open" (its term in L is negative).
     """
 
-    def __init__(self, C: NDArray[Any], cost: Floats, Q: Indices) -> None:
+    def __init__(self, C: NDArray[Any], cost: Floats, Q: Integers) -> None:
         self.C, self.cost = C, cost
         self.floor = C.diagonal().astype(np.float64)
         owner = C[Q].argmin(axis=0)
@@ -259,7 +258,7 @@ class DualAscent:
         self.factor = 1.0
         self.focus(Q)
 
-    def focus(self, Q: Indices) -> None:
+    def focus(self, Q: Integers) -> None:
         """Choose the pairs that matter around the facilities Q; start again from the best v."""
         n = len(self.cost)
         ceiling = self.cost + self.floor
@@ -285,7 +284,7 @@ class DualAscent:
         """Tell whether the bound proves this energy to be the lowest, up to rounding."""
         return bool(energy - self.value <= NOTHING * np.abs(self.best).sum())
 
-    def evaluate(self) -> tuple[float, Floats, Indices]:
+    def evaluate(self) -> tuple[float, Floats, Integers]:
         """L at the current v, a supergradient, and the facilities that are open."""
         n, v, bounds = len(self.v), self.v, self.bounds
         gains = np.empty(n)
