@@ -25,9 +25,8 @@ from sklearn.preprocessing import scale as standardise
 
 from book.reproduction.experiment import Column, Experiment, Number, Unit
 from mlbook.baselines import METRICS
-from mlbook.changepoints import (
-    segment,
-)
+from mlbook.changepoints import segment
+from mlbook.changepoints.labels import longest_run
 from mlbook.datasets import (
     hide_labels,
     load_letters,
@@ -62,10 +61,8 @@ def middle_of_best(values: NDArray[Any]) -> int:
     >>> middle_of_best(np.array([0, 3, 0, 0, 0, 2]))
     3
     """
-    best = np.flatnonzero(values <= values.min() + 1e-9)
-    runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
-    longest = max(runs, key=len)
-    return int(longest[len(longest) // 2])
+    start, stop = longest_run(values <= values.min() + 1e-9)
+    return (start + stop) // 2
 
 
 def tuned_penalty(

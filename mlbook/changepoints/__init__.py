@@ -29,18 +29,27 @@ penalty of the last segment, V(s) + f(s, t) + κ ≤ V(t), then for every end u 
 last segment at t is at least as good as starting it at s, and s can be forgotten (Killick et al.
 2012). κ = 0 for A = XBXᵀ; A = XBXᵀ − γN has κ = γ, because what a cut adds to Tr(NM) is vᵀNv
 with a unit vector v. No pruning is done for a general A.
+
+The room holds:
+
+- ``segmentation.py``: the functions that cut a sequence, and Hermite features;
+- ``labels.py``: runs of labels, and constraints from what is known;
+- ``search.py``: scores of segments and the dynamic programming over them;
+- ``compiled.py``: the search with a penalty once more, for numba.
 """
 
-from mlbook.changepoints.segmentation import (
-    SegmentationPath,
+from mlbook.changepoints.labels import (
     SegmentConstraints,
     constraints_from_intervals,
     constraints_from_labels,
+    segment_starts,
+)
+from mlbook.changepoints.segmentation import (
+    SegmentationPath,
     hermite_features,
     loss_augmented_segment,
     segment,
     segment_matrix,
-    segment_starts,
     segmentation_path,
 )
 

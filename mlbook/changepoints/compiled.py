@@ -6,14 +6,15 @@ case, one pair of positions at a time. Sums are accumulated from differences of 
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from mlbook._arrays import Floats
 
 __all__ = ["best_previous"]
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def best_previous(  # type: ignore[no-untyped-def]
-    sums: NDArray[np.float64], penalty: float, min_length: int
+    sums: Floats, penalty: float, min_length: int
 ):
     """Return, for every position, where the last segment of a best segmentation up to it starts.
 

@@ -7,10 +7,8 @@ checks all input. A position is a place between two points: 0 before the first, 
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mlbook._arrays import Floats, Integers, squared_norms
 
 _ENDS = 64  # ends worked on at a time
 _STARTS = 1024  # starts worked on at a time: a block of both stays in cache
@@ -50,8 +48,8 @@ class DataScores:
         for side, positions in ((right, starts), (left, ends)):
             np.subtract(self.sums[positions], origin, out=side[:, :d])
         right[:, d], left[:, d + 1] = 1.0, 1.0
-        right[:, d + 1] = np.einsum("ij,ij->i", right[:, :d], right[:, :d])
-        left[:, d] = np.einsum("ij,ij->i", left[:, :d], left[:, :d])
+        right[:, d + 1] = squared_norms(right[:, :d])
+        left[:, d] = squared_norms(left[:, :d])
         left[:, :d] *= -2
         f = left @ right.T
         lengths = _lengths(starts, ends)
@@ -141,7 +139,7 @@ def best_previous(scores: Scores, rules: Rules, penalty: float) -> Integers | No
     value = np.full(scores.n + 1, -np.inf)
     value[0] = 0.0
     previous = np.zeros(scores.n + 1, dtype=np.int64)
-    candidates = np.zeros(1, dtype=np.int64)
+    candidates: Integers = np.zeros(1, dtype=np.int64)
     for first in range(1, len(rules.positions), _ENDS):
         ends = rules.positions[first : first + _ENDS]
         rows = np.arange(len(ends))

@@ -2,19 +2,17 @@
 
 import sys
 import tracemalloc
-from functools import cache
 
 import numpy as np
 import pytest
-from enumeration import all_segmentations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import eval_hermite, gamma
+from segmentations import best, centred_gram, every_segmentation, series, trace
 
 from mlbook.changepoints import (
-    constraints_from_intervals,
     constraints_from_labels,
     hermite_features,
     loss_augmented_segment,
@@ -25,51 +23,7 @@ from mlbook.changepoints import (
     segmentation_path,
 )
 from mlbook.changepoints import segmentation as changepoints
-from mlbook.changepoints.search import DataScores, Overlap, labels_from_previous
 from mlbook.partitions import equivalence_matrix, partition_loss
-
-
-@pytest.fixture(params=[None, (3, 4), (1, 1)], ids=["one block", "small blocks", "no blocks"])
-def blocks(request, monkeypatch):
-    """Small sequences are worked on in several blocks too."""
-    if request.param:
-        monkeypatch.setattr(search, "_ENDS", request.param[0])
-        monkeypatch.setattr(search, "_STARTS", request.param[1])
-
-
-def trace(A, labels):
-    return float(np.sum(A * equivalence_matrix(labels)))
-
-
-@cache
-def every_segmentation(n):
-    """All segmentations of n points, one per row: labels, matrices, shortest segments."""
-    labels = np.array(list(all_segmentations(n)))
-    shortest = np.array([np.bincount(row).min() for row in labels])
-    return labels, np.array([equivalence_matrix(row).ravel() for row in labels]), shortest
-
-
-def best(A, k=None, keep=None, min_length=1, extra=0.0):
-    """Largest Tr(AM) + extra over all segmentations that are kept; −∞ if there is none."""
-    labels, matrices, shortest = every_segmentation(len(A))
-    kept = shortest >= min_length
-    if k is not None:
-        kept &= labels[:, -1] + 1 == k
-    if keep is not None:
-        kept &= [keep(row) for row in labels]
-    return np.max((matrices @ A.ravel() + extra)[kept], initial=-np.inf)
-
-
-def centred_gram(X, M=None):
-    X = X - X.mean(axis=0)
-    return X @ (np.eye(X.shape[1]) if M is None else M) @ X.T
-
-
-def series(n, d, seed=0, jump=2.0):
-    rng = np.random.default_rng(seed)
-    labels = np.sort(rng.integers(0, 3, n))
-    return rng.normal(size=(n, d)) + jump * rng.normal(size=(3, d))[labels]
-
 
 # Any symmetric matrix
 
@@ -215,59 +169,6 @@ def test_far_levels_do_not_hide_near_ones(compiled_from, monkeypatch):
         assert np.abs(np.flatnonzero(np.diff(labels)) + 1 - [300, 600, 900]).max() <= 3
 
 
-@pytest.mark.parametrize("min_length", [1, 2, 3, 5, 9])
-@pytest.mark.parametrize("augmented", [False, True])
-def test_pruning_changes_nothing(min_length, augmented, monkeypatch):
-    """Blocks of one or a few ends prune as early as can be; so do short segments."""
-    n = 60
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        monkeypatch.setattr(search, "_ENDS", int(rng.integers(1, 8)))
-        truth = np.sort(rng.integers(0, 5, n))
-        X = rng.normal(size=(n, 1)) + rng.normal(size=(5, 1))[truth] * 2
-        boundaries = np.append(segment_starts(truth), n) if augmented else None
-        weight = 2.0 if augmented else 0.0
-        penalty = float(rng.choice([0.2, 1.0, 3.0]))
-        A = X @ X.T - weight * equivalence_matrix(truth) - penalty * np.eye(n)
-        scores = DataScores(X, boundaries, weight)
-        assert scores.split_loss == weight
-        found = trace(A, changepoints._search(scores, None, penalty, min_length, None))
-        scores.split_loss = np.inf
-        unpruned = trace(A, changepoints._search(scores, None, penalty, min_length, None))
-        assert_allclose(found, unpruned, rtol=1e-12)
-
-
-def test_overlap_of_a_segment_with_the_truth():
-    boundaries = np.array([0, 2, 3, 7, 12])
-    N = equivalence_matrix(np.repeat(np.arange(4), np.diff(boundaries)))
-    starts, ends = np.arange(12), np.arange(1, 13)
-    lengths = np.maximum(ends[:, None] - starts, 1).astype(float)
-    overlap = Overlap(boundaries)(starts, ends, lengths)
-    for u in ends:
-        for s in range(u):
-            assert_allclose(overlap[u - 1, s], N[s:u, s:u].sum() / (u - s), rtol=1e-12)
-
-
-def test_the_pairs_of_positions_looked_at_grow_with_the_segments_not_with_the_sequence(monkeypatch):
-    pairs = []
-    score = DataScores.__call__
-
-    def counted(self, starts, ends):
-        pairs.append(len(starts) * len(ends))
-        return score(self, starts, ends)
-
-    monkeypatch.setattr(DataScores, "__call__", counted)
-    monkeypatch.setattr(changepoints, "_COMPILED_FROM", np.inf)
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(40), 50)
-    X = rng.normal(size=(40, 4))[truth] * 4 + rng.normal(size=(2000, 4))
-    assert_array_equal(segment(X, penalty=60.0, min_length=5), truth)
-    pruned = sum(pairs)
-    pairs.clear()
-    loss_augmented_segment(X / 8, truth, penalty=1.0, min_length=20)
-    assert pruned < 0.2 * 2000**2 / 2 and sum(pairs) < 0.2 * 2000**2 / 2
-
-
 def test_memory_is_far_below_one_square_matrix():
     n = 3000
     X = np.random.default_rng(0).normal(size=(n, 5))
@@ -277,36 +178,6 @@ def test_memory_is_far_below_one_square_matrix():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < n * n * 8 / 5
-
-
-# The compiled search
-
-
-@pytest.mark.parametrize("min_length", [1, 4, 70])
-def test_compiled_and_plain_search_agree(min_length, monkeypatch):
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(4)
-    truth = np.sort(rng.integers(0, 15, 1500))
-    X = rng.normal(size=(15, 3))[truth] * 2 + rng.normal(size=(1500, 3))
-    for penalty in [1.0, 20.0]:
-        compiled = segment(X, penalty=penalty, min_length=min_length)
-        with monkeypatch.context() as patch:
-            patch.setattr(changepoints, "_COMPILED_FROM", np.inf)
-            plain = segment(X, penalty=penalty, min_length=min_length)
-        assert_array_equal(compiled, plain)
-
-
-@pytest.mark.parametrize("min_length", [1, 2, 5, 12])
-def test_compiled_search_against_enumeration(min_length, monkeypatch):
-    numba_room = pytest.importorskip("mlbook.changepoints.compiled")
-    n, X = 12, series(12, 2, seed=5)
-    sums = DataScores(X).sums
-    for penalty in [0.0, 1.0, 4.0]:
-        A = centred_gram(X) - penalty * np.eye(n)
-        for function in (numba_room.best_previous, numba_room.best_previous.py_func):
-            labels = labels_from_previous(function(sums, penalty, min_length))
-            assert np.bincount(labels).min() >= min_length
-            assert_allclose(trace(A, labels), best(A, min_length=min_length), atol=1e-10)
 
 
 def test_long_sequences_without_numba(monkeypatch):
@@ -325,77 +196,6 @@ def test_same_optimum_as_ruptures():
         (segment(X, penalty=9.0, min_length=2), kernel.predict(pen=9.0)),
     ]:
         assert_array_equal(segment_starts(labels), [0, *theirs[:-1]])
-
-
-# Constraints
-
-
-def agrees(labels, partial):
-    """Whether two labelled points share a segment exactly when they share a label."""
-    known = np.flatnonzero(partial >= 0)
-    return all((labels[i] == labels[j]) == (partial[i] == partial[j]) for i in known for j in known)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_partial_labels_against_filtered_enumeration(seed, blocks):
-    rng = np.random.default_rng(seed)
-    n = 10
-    partial = np.cumsum(rng.random(n) < 0.3)
-    partial[rng.random(n) < 0.4] = -1
-    X = series(n, 2, seed)
-    min_length = 1 + seed % 2
-
-    def keep(labels):
-        return agrees(labels, partial)
-
-    known = constraints_from_labels(partial)
-    rules = {"min_length": min_length, "constraints": known}
-    gram = centred_gram(X)
-    for penalty in [0.5, 3.0, 100.0]:
-        A = gram - penalty * np.eye(n)
-        expected = best(A, None, keep, min_length)
-        if expected == -np.inf:
-            with pytest.raises(ValueError, match="constraints"):
-                segment(X, penalty=penalty, **rules)
-            continue
-        labels = segment(X, penalty=penalty, **rules)
-        assert keep(labels) and np.bincount(labels).min() >= min_length
-        assert_allclose(trace(A, labels), expected, atol=1e-10)
-    path = segmentation_path(X, n // min_length, **rules)
-    R = rng.normal(size=(n, n))
-    for k in range(1, n // min_length + 1):
-        expected = best(gram, k, keep, min_length)
-        assert_allclose(path.distortion[k - 1], np.trace(gram) - expected, atol=1e-9)
-        if expected == -np.inf:
-            with pytest.raises(ValueError, match="n_segments"):
-                path.labels(k)
-            with pytest.raises(ValueError, match="constraints"):
-                segment(X, k, **rules)
-            continue
-        assert keep(path.labels(k))
-        labels = segment_matrix(R + R.T, k, **rules)
-        assert keep(labels) and np.bincount(labels).min() >= min_length
-        assert_allclose(trace(R + R.T, labels), best(R + R.T, k, keep, min_length), atol=1e-9)
-
-
-def test_intervals_say_what_labels_cannot(blocks):
-    """Points 0-2 together, 6-8 together, a change between 2 and 5: 2 and 6 are left open."""
-    known = constraints_from_intervals(9, same=[(0, 2), (6, 8)], change=[(2, 5)])
-    X = series(9, 2, seed=6)
-
-    def keep(c):
-        return c[0] == c[2] and c[6] == c[8] and c[2] != c[5]
-
-    for penalty in [0.1, 2.0, 50.0]:
-        A = centred_gram(X) - penalty * np.eye(9)
-        labels = segment(X, penalty=penalty, constraints=known)
-        assert keep(labels)
-        assert_allclose(trace(A, labels), best(A, None, keep), atol=1e-10)
-
-
-def test_no_labels_are_no_constraints():
-    known = constraints_from_labels([-1, -1, -1])
-    assert known.allowed.all() and not known.earliest_start.any()
 
 
 # Hermite features
@@ -450,14 +250,6 @@ REFUSED = {
     "lengths": (lambda: loss_augmented_segment(X3, [0, 1]), "one entry per row"),
     "label returns": (lambda: loss_augmented_segment(X3, [0, 1, 0]), "contiguous"),
     "negative label": (lambda: loss_augmented_segment(X3, [-1, 0, 0]), "at least 0"),
-    "labels not integers": (lambda: segment_starts([0.5, 1]), "integers"),
-    "contradictory labels": (lambda: constraints_from_labels([0, 1, -1, 0]), "contradict"),
-    "contradictory intervals": (
-        lambda: constraints_from_intervals(4, [(0, 3)], [(1, 2)]),
-        "contradict",
-    ),
-    "reversed interval": (lambda: constraints_from_intervals(4, [(2, 1)]), "same"),
-    "interval outside": (lambda: constraints_from_intervals(4, [], [(2, 4)]), "change"),
     "constraints of another length": (
         lambda: segment(X3, 1, constraints=constraints_from_labels([0, 1])),
         "3 points",

@@ -1,0 +1,202 @@
+"""What labels say about segments: runs of equal labels, where segments begin, constraints."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mlbook._arrays import Integers
+from mlbook._validation import check_integer, check_integer_labels
+
+__all__ = [
+    "SegmentConstraints",
+    "constraints_from_intervals",
+    "constraints_from_labels",
+    "longest_run",
+    "run_bounds",
+    "segment_starts",
+]
+
+
+def run_bounds(values: ArrayLike) -> Integers:
+    """Return where runs of equal values begin, 0 first, and the number of values.
+
+    Examples
+    --------
+    >>> print(run_bounds([3, 3, 0, 0, 0, 3]))
+    [0 2 5 6]
+    """
+    array = np.asarray(values)
+    return np.concatenate([[0], np.flatnonzero(array[1:] != array[:-1]) + 1, [len(array)]])
+
+
+def longest_run(chosen: ArrayLike) -> tuple[int, int]:
+    """Return start and stop (exclusive) of the longest run of True, the first of equal ones.
+
+    Examples
+    --------
+    >>> longest_run([True, False, True, True, False])
+    (2, 4)
+
+    Raises
+    ------
+    ValueError
+        If nothing is chosen.
+    """
+    array = np.asarray(chosen)
+    runs = [(a, b) for a, b in pairwise(run_bounds(array).tolist()) if array[a:b].any()]
+    if not runs:
+        raise ValueError("chosen must have an entry that is True; got none")
+    return max(runs, key=lambda run: run[1] - run[0])
+
+
+def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
+    """Return the positions at which the segments of a labelling begin, 0 first.
+
+    Examples
+    --------
+    >>> print(segment_starts([3, 3, 0, 0, 1]))
+    [0 2 4]
+
+    Raises
+    ------
+    ValueError
+        If the labels are not non-negative integers, each filling one run.
+    """
+    array = check_integer_labels(labels, name, least=0)
+    starts = run_bounds(array)[:-1]
+    k = len(np.unique(array))
+    if len(starts) != k:
+        raise ValueError(
+            f"{name} must be contiguous, one run of points per label; got {len(starts)} runs of "
+            f"{k} labels. To take every run for a segment, number the runs"
+        )
+    return starts
+
+
+class SegmentConstraints(NamedTuple):
+    """What is known about a segmentation beforehand.
+
+    Made by `constraints_from_labels` or `constraints_from_intervals`.
+
+    Attributes
+    ----------
+    allowed : ndarray of n + 1 booleans
+        Whether a segment may begin at each position 0..n (n is the end of the sequence).
+    earliest_start : ndarray of n + 1 non-decreasing integers
+        The first position at which a segment that ends at u (exclusive) may begin.
+
+    Examples
+    --------
+    >>> known = constraints_from_labels([0, 0, -1, 1])
+    >>> isinstance(known, SegmentConstraints), known.allowed.astype(int).tolist()
+    (True, [1, 0, 1, 1, 1])
+    """
+
+    allowed: NDArray[np.bool_]
+    earliest_start: Integers
+
+
+def constraints_from_intervals(
+    n: int,
+    same: Iterable[tuple[int, int]] = (),
+    change: Iterable[tuple[int, int]] = (),
+) -> SegmentConstraints:
+    """Constraints from annotated intervals: no boundary here, at least one there.
+
+    Parameters
+    ----------
+    n : int
+        Length of the sequence.
+    same : iterable of (i, j)
+        The points i and j, i ≤ j, and all between them, share a segment.
+    change : iterable of (i, j)
+        The points i and j, i < j, are in different segments: at least one segment begins at a
+        position i + 1, ..., j.
+
+    Returns
+    -------
+    SegmentConstraints
+        The constraints.
+
+    Raises
+    ------
+    ValueError
+        If an interval is empty or outside of 0..n − 1, or the two kinds contradict each other.
+
+    Examples
+    --------
+    >>> known = constraints_from_intervals(6, same=[(0, 2)], change=[(2, 4)])
+    >>> print(known.allowed.astype(int))
+    [1 0 0 1 1 1 1]
+    >>> print(known.earliest_start)
+    [0 0 0 0 0 3 3]
+    """
+    n = check_integer(n, "n", least=1)
+    allowed = np.ones(n + 1, dtype=bool)
+    earliest = np.zeros(n + 1, dtype=np.int64)
+    for i, j in same:
+        i = check_integer(i, "same", least=0, most=n - 1)
+        j = check_integer(j, "same", least=i, most=n - 1)
+        allowed[i + 1 : j + 1] = False
+    for i, j in change:
+        i = check_integer(i, "change", least=0, most=n - 2)
+        j = check_integer(j, "change", least=i + 1, most=n - 1)
+        if not allowed[i + 1 : j + 1].any():
+            raise ValueError(
+                f"same and change contradict each other: points {i} and {j} share a segment "
+                "and do not"
+            )
+        earliest[j + 1 :] = np.maximum(earliest[j + 1 :], i + 1)
+    return SegmentConstraints(allowed, earliest)
+
+
+def constraints_from_labels(labels: ArrayLike) -> SegmentConstraints:
+    """Constraints from partial labels: −1 is unknown, equal labels are one segment.
+
+    Two labelled points that follow each other, whatever lies between them unlabelled, are in the
+    same segment if their labels are equal; if not, at least one segment begins after the one
+    and not after the other (Lajugie 2014, Section 5.2). O(n).
+
+    Parameters
+    ----------
+    labels : array-like of n integers
+        Label of each point, −1 for unlabelled points. Only equality of labels counts.
+
+    Returns
+    -------
+    SegmentConstraints
+        The constraints.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not integers from −1 up, or one returns after another took its place.
+
+    Examples
+    --------
+    >>> known = constraints_from_labels([-1, 0, 0, -1, -1, 1])
+    >>> print(known.allowed.astype(int))
+    [1 1 0 1 1 1 1]
+    >>> from mlbook.changepoints import segment
+    >>> X = [[0.0], [0.0], [0.0], [0.0], [0.0], [0.0]]
+    >>> print(segment(X, penalty=1.0, constraints=known))
+    [0 0 0 1 1 1]
+    """
+    array = check_integer_labels(labels, "labels", least=-1)
+    known = np.flatnonzero(array >= 0)
+    values = array[known]
+    n_runs, n_labels = len(run_bounds(values)) - 1, len(np.unique(values))
+    if len(known) and n_runs != n_labels:
+        raise ValueError(
+            f"labels contradict contiguous segments: {n_labels} labels fill {n_runs} runs"
+        )
+    pairs = list(pairwise(known.tolist()))
+    equal = values[1:] == values[:-1]
+    return constraints_from_intervals(
+        len(array),
+        same=[pair for pair, e in zip(pairs, equal, strict=True) if e],
+        change=[pair for pair, e in zip(pairs, equal, strict=True) if not e],
+    )
