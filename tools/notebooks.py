@@ -5,6 +5,7 @@ A stored output is either compared by nbval or not there at all: code cells tagg
 
     python tools/notebooks.py check              say what is wrong, exit 1 if anything is
     python tools/notebooks.py update [NAME ...]  execute, store the checked outputs, drop the rest
+    python tools/notebooks.py address            write the repository's address into the notebooks
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 from pathlib import Path
 
 import nbformat
+import setup_cell
+from repository import repository_url
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 TAG = "nbval-check-output"
@@ -55,11 +58,18 @@ def update(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
+def write_address(path: Path, address: str) -> None:
+    """Write the repository's address into the setup cell, which then works on Colab."""
+    notebook = nbformat.read(path, as_version=4)
+    if setup_cell.fill(notebook, address):
+        nbformat.write(notebook, path)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=["check", "update"])
+    parser.add_argument("action", choices=["check", "update", "address"])
     parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
     arguments = parser.parse_args()
     paths = [Path(name).resolve() for name in arguments.names] or chapters()
@@ -67,6 +77,13 @@ def main() -> int:
         for path in paths:
             print(f"executing {path.name} ...", flush=True)
             update(path)
+    if arguments.action == "address":
+        address = repository_url(BOOK)
+        if address is None:
+            print("this copy has no address: git remote add origin https://github.com/...")
+            return 1
+        for path in paths:
+            write_address(path, address)
     found = [problem for path in paths for problem in problems(path)]
     print("\n".join(found) if found else f"{len(paths)} notebooks: stored outputs are in order")
     return bool(found)
