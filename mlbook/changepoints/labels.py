@@ -15,21 +15,22 @@ __all__ = [
     "constraints_from_intervals",
     "constraints_from_labels",
     "longest_run",
-    "run_bounds",
+    "runs",
     "segment_starts",
 ]
 
 
-def run_bounds(values: ArrayLike) -> Integers:
-    """Return where runs of equal values begin, 0 first, and the number of values.
+def runs(values: ArrayLike) -> list[tuple[int, int]]:
+    """Return start and stop (exclusive) of each run of equal values.
 
     Examples
     --------
-    >>> print(run_bounds([3, 3, 0, 0, 0, 3]))
-    [0 2 5 6]
+    >>> runs([3, 3, 0, 0, 0, 3])
+    [(0, 2), (2, 5), (5, 6)]
     """
     array = np.asarray(values)
-    return np.concatenate([[0], np.flatnonzero(array[1:] != array[:-1]) + 1, [len(array)]])
+    starts = np.flatnonzero(array[1:] != array[:-1]) + 1
+    return list(pairwise([0, *starts.tolist(), len(array)]))
 
 
 def longest_run(chosen: ArrayLike) -> tuple[int, int]:
@@ -46,10 +47,10 @@ def longest_run(chosen: ArrayLike) -> tuple[int, int]:
         If nothing is chosen.
     """
     array = np.asarray(chosen)
-    runs = [(a, b) for a, b in pairwise(run_bounds(array).tolist()) if array[a:b].any()]
-    if not runs:
+    found = [run for run in runs(array) if array[run[0]]]
+    if not found:
         raise ValueError("chosen must have an entry that is True; got none")
-    return max(runs, key=lambda run: run[1] - run[0])
+    return max(found, key=lambda run: run[1] - run[0])
 
 
 def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
@@ -66,7 +67,7 @@ def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
         If the labels are not non-negative integers, each filling one run.
     """
     array = check_integer_labels(labels, name, least=0)
-    starts = run_bounds(array)[:-1]
+    starts = np.array([start for start, _ in runs(array)])
     k = len(np.unique(array))
     if len(starts) != k:
         raise ValueError(
@@ -188,7 +189,7 @@ def constraints_from_labels(labels: ArrayLike) -> SegmentConstraints:
     array = check_integer_labels(labels, "labels", least=-1)
     known = np.flatnonzero(array >= 0)
     values = array[known]
-    n_runs, n_labels = len(run_bounds(values)) - 1, len(np.unique(values))
+    n_runs, n_labels = len(runs(values)), len(np.unique(values))
     if len(known) and n_runs != n_labels:
         raise ValueError(
             f"labels contradict contiguous segments: {n_labels} labels fill {n_runs} runs"

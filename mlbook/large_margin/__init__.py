@@ -32,12 +32,18 @@ bounds J from below; for Ω(B) = r₁ Tr B + r₂/2 ‖B‖²,
 
 for all B, with Π₊ the projection on the allowed metrics. This is the certificate of every
 solver here.
+
+The room holds:
+
+- ``estimator.py``: `LargeMarginMetric`;
+- ``learning.py``: its steps, each a function of sequences and labels;
+- ``hinge.py``: h_i, the partitions that attain it, and their cuts;
+- ``minimization.py``: cutting planes and subgradients, which know nothing but cuts;
+- ``labels.py``: what is asked of training labels.
 """
 
-from mlbook.large_margin.estimator import (
-    LargeMarginMetric,
-    structured_hinge,
-)
+from mlbook.large_margin.estimator import LargeMarginMetric
+from mlbook.large_margin.hinge import structured_hinge
 
 __all__ = [
     "LargeMarginMetric",

@@ -1,20 +1,92 @@
-"""Minimization of the regularized structured hinge (Lajugie 2014, Section 4.4).
+"""The structured hinge: the partition that a metric fears most, and the cut that it gives.
 
-Both solvers see the partitions only through oracles: what a cut is, and the bound that a mean of
-cuts gives, is said in `mlbook.large_margin`. They yield a better solution each round, for ever:
-the caller looks at its gap and stops.
+What a cut is, is said in `mlbook.large_margin`.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.optimize import linprog
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh, qr, svd
+from sklearn.utils import check_array
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mlbook._arrays import Floats, Integers
+from mlbook._validation import check_choice, check_integer_labels, metric_factor
+from mlbook.changepoints import loss_augmented_segment, segment_starts
+from mlbook.large_margin.labels import check_min_length
+from mlbook.partitions import normalized_assignment, partition_loss
+
+__all__ = ["structured_hinge"]
+
+
+def structured_hinge(
+    X: ArrayLike,
+    labels: ArrayLike,
+    M: ArrayLike,
+    *,
+    structure: str = "sequence",
+    n_clusters: str = "learned",
+    min_length: int = 1,
+) -> float:
+    """Structured hinge of a metric on one labelled sequence (Lajugie 2014, Section 4.1), times n.
+
+    It is at least the loss of the partition that the metric leads to, and zero only if that is
+    the true one and all others are worse by their loss. Costs one call of
+    ``loss_augmented_segment`` of `mlbook.changepoints`, or an eigendecomposition of size d + k.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The points.
+    labels : array-like of n non-negative integers
+        The true partition.
+    M : array-like of shape (d, d) or (d,)
+        Matrix of the metric, symmetric positive semidefinite, or its diagonal.
+    structure : {"sequence", "spectral"}, default="sequence"
+        Maximize over segmentations or over projectors that keep the constant vector.
+    n_clusters : {"learned", "known"}, default="learned"
+        Whether every cluster costs 1, or all partitions have as many clusters as the true one.
+    min_length : int, default=1
+        Least length of a segment.
+
+    Returns
+    -------
+    float
+        n times the hinge of the paper, in the units of `mlbook.partitions.partition_loss`.
+
+    Raises
+    ------
+    ValueError
+        If an input is not as described.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.0], [1.0], [1.0]]
+    >>> structured_hinge(X, [0, 0, 1, 1], [9.0], n_clusters="known")
+    0.0
+    >>> round(structured_hinge(X, [0, 0, 1, 1], [0.0], n_clusters="known"), 9)
+    1.333333333
+    """
+    check_choice(structure, "structure", ("sequence", "spectral"))
+    check_choice(n_clusters, "n_clusters", ("known", "learned"))
+    points: Any = check_array(X, dtype=np.float64, input_name="X")
+    full = np.ndim(M) != 1
+    if full:
+        L = metric_factor(M, points.shape[1])
+        metric = Metric((L @ L.T).ravel(), L)
+    else:
+        weights: Any = check_array(M, dtype=np.float64, ensure_2d=False, input_name="M")
+        if weights.shape != points.shape[1:] or weights.min() < 0:
+            raise ValueError(
+                f"M must be a matrix or have {points.shape[1]} non-negative weights; got {weights}"
+            )
+        metric = Metric(weights, np.sqrt(weights))
+    truth = check_integer_labels(labels, "labels", least=0, n=len(points))
+    allowed = Structure(
+        structure == "sequence", n_clusters == "known", check_min_length(min_length, [truth])
+    )
+    cut = allowed.oracle(points - points.mean(axis=0), truth, full=full, name="labels")(metric)
+    return max(0.0, float(cut.offset + cut.gradient @ metric.entries))
 
 
 class Metric(NamedTuple):
@@ -38,223 +110,91 @@ class Oracle(Protocol):
         """Return the cut."""
 
 
-class Solution(NamedTuple):
-    """The best metric so far, its objective, and a bound that no metric goes below."""
+class Structure(NamedTuple):
+    """Which partitions there are."""
 
-    metric: Metric
-    objective: float
-    lower_bound: float
+    sequence: bool  # contiguous segments, not any clusters
+    known: bool  # as many as in the true partition
+    min_length: int  # of a segment
 
-    @property
-    def gap(self) -> float:
-        """Relative duality gap."""
-        excess = max(0.0, self.objective - self.lower_bound)
-        return excess / self.objective if excess else 0.0
-
-
-class Problem(NamedTuple):
-    """min_B Σ w_i h_i(B) + linear · Tr B + quadratic/2 · ‖B‖²."""
-
-    oracles: list[Oracle]
-    weights: Floats
-    linear: float
-    quadratic: float
-    full: bool
-    n_features: int
-
-    @property
-    def identity(self) -> Floats:
-        """I as `Metric.entries`."""
-        return np.eye(self.n_features).ravel() if self.full else np.ones(self.n_features)
-
-    def project(self, entries: Floats) -> Metric:
-        """Return the nearest metric."""
-        if not self.full:
-            positive = np.maximum(entries, 0)
-            return Metric(positive, np.sqrt(positive))
-        values, vectors = eigh(entries.reshape(self.n_features, -1))
-        kept = values > 0
-        kept[-1] = True
-        factor = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0))
-        return Metric((factor @ factor.T).ravel(), factor)
-
-    def cuts(self, metric: Metric) -> list[Cut]:
-        """Return the cuts that are tight at a metric, one per sequence."""
-        return [oracle(metric) for oracle in self.oracles]
-
-    def objective(self, metric: Metric, cuts: list[Cut]) -> float:
-        """J at the metric where the cuts are tight."""
-        hinges = [cut.offset + cut.gradient @ metric.entries for cut in cuts]
-        return float(self.weights @ np.maximum(hinges, 0) + self.regularization(metric))
-
-    def regularization(self, metric: Metric) -> float:
-        """Ω at a metric."""
-        trace, square = metric.entries @ self.identity, metric.entries @ metric.entries
-        return float(self.linear * trace + self.quadratic / 2 * square)
-
-    def bound(self, offset: float, gradient: Floats) -> tuple[float, Metric]:
-        """Minimum of offset + ⟨gradient, B⟩ + Ω(B) over metrics, and where it is attained.
-
-        Without a quadratic term it is attained at 0 or does not exist; then the largest share of
-        the cut for which it exists is taken.
-        """
-        descent = self.project(-gradient - self.linear * self.identity)
-        if self.quadratic:
-            minimizer = self.project(descent.entries / self.quadratic)
-            square = float(minimizer.entries @ minimizer.entries)
-            return offset - self.quadratic / 2 * square, minimizer
-        steepest = max(0.0, -float(gradient.min()))
-        share = min(1.0, self.linear / steepest) if steepest else 1.0
-        return share * offset, self.project(0 * gradient)
+    def oracle(self, X: Floats, labels: Integers, *, full: bool, name: str) -> Oracle:
+        """Return the oracle of a labelled sequence, named in errors; X is centred."""
+        if self.sequence:
+            return SequenceOracle(X, labels, self, full=full, name=name)
+        return SpectralOracle(X, labels, known=self.known, full=full)
 
 
-class _Planes(NamedTuple):
-    """Cuts of all sequences: offsets (m,), gradients (m, size of B), owners (m,)."""
+class SequenceOracle:
+    """Exact, over contiguous segments."""
 
-    offsets: Floats
-    gradients: Floats
-    owners: Integers
+    def __init__(
+        self, X: Floats, labels: Integers, structure: Structure, *, full: bool, name: str
+    ) -> None:
+        starts = segment_starts(labels, name)
+        self.X, self.labels, self.structure, self.full = X, labels, structure, full
+        self.n_segments = len(starts)
+        self.between = self._between(starts)
 
-    def mean(self, dual: Floats) -> tuple[float, Floats]:
-        """Return the weighted mean of all cuts."""
-        return float(self.offsets @ dual), dual @ self.gradients
+    def __call__(self, metric: Metric) -> Cut:
+        """Return the cut of the worst segmentation."""
+        k = self.n_segments if self.structure.known else None
+        X, weights = (self.X @ metric.factor, None) if self.full else (self.X, metric.entries)
+        shortest = self.structure.min_length
+        worst = loss_augmented_segment(X, self.labels, k, M=weights, min_length=shortest)
+        offset = partition_loss(worst, self.labels)
+        if not self.structure.known:
+            offset -= int(worst[-1]) + 1 - self.n_segments
+        gradient = self._between(segment_starts(worst)) - self.between
+        return Cut(offset, gradient)
 
-    def add(self, cuts: list[Cut]) -> Self:
-        """Append one cut per sequence."""
-        return self._replace(
-            offsets=np.append(self.offsets, [cut.offset for cut in cuts]),
-            gradients=np.vstack([self.gradients, [cut.gradient for cut in cuts]]),
-            owners=np.append(self.owners, np.arange(len(cuts))),
-        )
+    def _between(self, starts: Integers) -> Floats:
+        """XᵀMX, or its diagonal."""
+        sizes = np.diff(np.append(starts, len(self.X)))
+        means = np.add.reduceat(self.X, starts, axis=0) / np.sqrt(sizes)[:, None]
+        if self.full:
+            return (means.T @ means).ravel()
+        return np.sum(means**2, axis=0)
 
 
-def cutting_planes(problem: Problem) -> Iterator[Solution]:
-    """n-slack cutting planes: minimize the maximum of all cuts found so far, and find new ones.
+class SpectralOracle:
+    """Over all projectors M with M1 = 1, instead of partitions (Lajugie 2014, Section 2.4).
 
-    The true partition gives h_i(B) ≥ 0. Ends only when the caller stops it.
+    1 is split off: what remains of M is a projector on its complement, where A = XBXᵀ − 2N
+    has a range of at most d + k − 1 dimensions. A basis of it comes from a QR decomposition of
+    [X, J], NX = J(JᵀX), both centred. Outside of it A is zero.
     """
-    n = len(problem.oracles)
-    metric = problem.project(0 * problem.identity)
-    planes = _Planes(np.zeros(n), np.zeros((n, len(metric.entries))), np.arange(n))
-    dual = problem.weights
-    best = Solution(metric, np.inf, 0.0)
-    while True:
-        cuts = problem.cuts(metric)
-        objective = problem.objective(metric, cuts)
-        if objective < best.objective:
-            best = best._replace(metric=metric, objective=objective)
-        yield best
-        planes = planes.add(cuts)
-        if problem.quadratic:
-            excess = max(best.objective - best.lower_bound, 1e-9 * best.objective)
-            dual = _quadratic_dual(problem, planes, np.append(dual, np.zeros(n)), excess)
-            bound, metric = problem.bound(*planes.mean(dual))
+
+    def __init__(self, X: Floats, labels: Integers, *, known: bool, full: bool) -> None:
+        J = normalized_assignment(labels).toarray()
+        self.known, self.full = known, full
+        self.n_clusters = J.shape[1]
+        J -= J.mean(axis=0)
+        stacked = np.hstack([X, J])
+        _, values, Vt = svd(qr(stacked, mode="r")[0][: min(stacked.shape)])
+        kept = values > len(X) * np.finfo(float).eps * values[0]
+        coordinates = values[kept, None] * Vt[: len(values)][kept]
+        self.X, self.J = coordinates[:, : X.shape[1]], coordinates[:, X.shape[1] :]
+        self.n_zeros = len(X) - 1 - len(coordinates)  # directions in which A is zero
+        self.truth = self._between(self.J @ (self.J.T @ self.X), self.X)
+
+    def __call__(self, metric: Metric) -> Cut:
+        """Return the cut of the worst projector."""
+        mapped = self.X @ metric.factor if self.full else self.X * metric.factor
+        values, vectors = eigh(mapped @ mapped.T - 2 * self.J @ self.J.T)
+        if self.known:
+            n_other = self.n_clusters - 1
+            order = np.argsort(np.append(values, np.zeros(self.n_zeros)))[::-1][:n_other]
+            W = vectors[:, order[order < len(values)]]
         else:
-            dual, metric = _linear_dual(problem, planes)
-            bound, _ = problem.bound(*planes.mean(dual))
-        best = best._replace(lower_bound=max(best.lower_bound, bound))
+            W = vectors[:, values > 0]
+        overlap = float(np.sum((self.J.T @ W) ** 2)) + 1
+        # Tr M cancels with the penalty, or is known: 2k − 2 Tr(NM) in both cases
+        offset = 2 * self.n_clusters - 2 * overlap
+        projected = W.T @ self.X
+        return Cut(offset, self._between(projected, projected) - self.truth)
 
-
-def _linear_dual(problem: Problem, planes: _Planes) -> tuple[Floats, Metric]:
-    """Weights of the cuts, and the metric, that solve the master problem without ‖B‖²: HiGHS."""
-    n, size = len(problem.weights), planes.gradients.shape[1]
-    membership = np.eye(n)[planes.owners]
-    result = linprog(
-        np.concatenate([np.full(size, problem.linear), problem.weights]),
-        A_ub=np.hstack([planes.gradients, -membership]),
-        b_ub=-planes.offsets,
-        method="highs",
-    )
-    if result.status != 0:
-        raise RuntimeError(f"the linear program of the cutting planes failed: {result.message}")
-    dual = np.maximum(-result.ineqlin.marginals, 0)
-    dual /= np.maximum(1, membership.T @ dual / problem.weights)[planes.owners]
-    return dual, problem.project(result.x[:size])
-
-
-def _quadratic_dual(problem: Problem, planes: _Planes, start: Floats, excess: float) -> Floats:
-    """Weights a of the cuts that maximize the bound they give, with Σ a = w_i for sequence i.
-
-    Newton's method on the bound + μ Σ log a, for μ down to 1/50 of what the outer gap `excess`
-    needs. The bound is once differentiable and piecewise twice; O(m² size) per step.
-    """
-    offsets, gradients, owners = planes
-    m, n = len(offsets), len(problem.weights)
-    membership = np.eye(n)[owners]
-    share = problem.weights / membership.sum(axis=0)
-    a = 0.8 * start + 0.2 * share[owners]
-
-    def value(a: Floats, mu: float) -> float:
-        bound, _ = problem.bound(*planes.mean(a))
-        return -bound - mu * float(np.sum(np.log(a)))
-
-    for mu in excess / m * np.array([1.0, 0.2, 0.05, 0.02]):
-        for _ in range(40):
-            _, metric = problem.bound(*planes.mean(a))
-            slope = a * (-offsets - gradients @ metric.entries) - mu
-            root = a[:, None] * _projection_root(problem, a @ gradients, gradients)
-            H = root @ root.T / problem.quadratic
-            H[np.diag_indices(m)] += mu
-            factor = cho_factor(H, overwrite_a=True, check_finite=False)
-            scaled = a[:, None] * membership
-            solved = cho_solve(factor, np.column_stack([scaled, -slope]), check_finite=False)
-            multipliers = np.linalg.solve(scaled.T @ solved[:, :n], scaled.T @ solved[:, n])
-            step = solved[:, n] - solved[:, :n] @ multipliers
-            decrement = -float(slope @ step)
-            if decrement <= 0.1 * mu:
-                break
-            t = min(1.0, 0.95 / max(1e-300, float(-step.min())))
-            before = value(a, mu)
-            while value(a * (1 + t * step), mu) > before - 0.1 * t * decrement and t > 1e-6:
-                t /= 2
-            a = a * (1 + t * step)
-    a *= (problem.weights / (membership.T @ a))[owners]
-    return a
-
-
-def _projection_root(problem: Problem, mean: Floats, gradients: Floats) -> Floats:
-    """R with RRᵀ = GJGᵀ: J is the derivative of the projection at −mean − linear · I."""
-    point = -mean - problem.linear * problem.identity
-    if not problem.full:
-        return gradients[:, point > 0]
-    d = problem.n_features
-    values, vectors = eigh(point.reshape(d, d))
-    positive = np.maximum(values, 0)
-    spread = np.abs(values)[:, None] + np.abs(values)
-    spread[spread == 0] = 1.0
-    J = (positive[:, None] + positive) / spread
-    rotated = vectors.T @ gradients.reshape(-1, d, d) @ vectors
-    return (rotated * np.sqrt(J)).reshape(len(gradients), -1)
-
-
-def subgradient(problem: Problem) -> Iterator[Solution]:
-    """Projected subgradients with step 2/(r₂(t + 1)) and averages weighted by t.
-
-    The paper's method for high dimensions (Section 4.4). The cuts averaged with the same weights
-    give the bound; the objective at the averaged metric is computed every tenth round.
-    """
-    size = len(problem.identity)
-    metric = problem.project(np.zeros(size))
-    best = Solution(metric, np.inf, 0.0)
-    offset, gradient, average = 0.0, np.zeros(size), np.zeros(size)
-    t = 0
-    while True:
-        t += 1
-        rate = 2 / (t + 1)
-        cuts = problem.cuts(metric)
-        objective = problem.objective(metric, cuts)
-        descent = problem.weights @ np.array([cut.gradient for cut in cuts])
-        offset += rate * (float(problem.weights @ [cut.offset for cut in cuts]) - offset)
-        gradient += rate * (descent - gradient)
-        average += rate * (metric.entries - average)
-        best = best._replace(lower_bound=max(best.lower_bound, problem.bound(offset, gradient)[0]))
-        if objective < best.objective:
-            best = best._replace(metric=metric, objective=objective)
-        if t % 10 == 0:
-            mean = problem.project(average)
-            objective = problem.objective(mean, problem.cuts(mean))
-            if objective < best.objective:
-                best = best._replace(metric=mean, objective=objective)
-        yield best
-        descent = descent + problem.linear * problem.identity + problem.quadratic * metric.entries
-        metric = problem.project(metric.entries - rate / problem.quadratic * descent)
+    def _between(self, left: Floats, right: Floats) -> Floats:
+        """LᵀR, or its diagonal."""
+        if self.full:
+            return (left.T @ right).ravel()
+        return np.einsum("ij,ij->j", left, right)

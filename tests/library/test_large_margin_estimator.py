@@ -1,10 +1,10 @@
-"""Large-margin learning: hinge and optimum against enumeration, certificates, partial labels."""
+"""Large-margin learning: optimum against enumeration, certificates, partial labels."""
 
 import sys
 
 import numpy as np
 import pytest
-from enumeration import all_partitions, all_segmentations
+from labelled_sequences import objective_pieces, steps, tiny
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog, minimize
 from sklearn.datasets import load_iris
@@ -14,45 +14,7 @@ from mlbook.changepoints import segment
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin import LargeMarginMetric, structured_hinge
 from mlbook.large_margin import estimator as large_margin
-from mlbook.large_margin import hinge as minimization
-from mlbook.large_margin.hinge import Problem
-from mlbook.partitions import equivalence_matrix, partition_loss
-
-
-def tiny(seed=0, d=2):
-    """Two labelled sequences of different lengths, few enough points to enumerate everything."""
-    rng = np.random.default_rng(seed)
-    y = [np.array([0, 0, 0, 1, 1, 1, 1]), np.array([3, 3, 1, 1, 1])]
-    X = [rng.normal(size=(len(t), d)) + np.c_[2.0 * t, np.zeros((len(t), d - 1))] + 5 for t in y]
-    return X, y
-
-
-def all_cuts(X, truth, known, full, min_length=1, candidates=all_segmentations):
-    """(offset, XᵀMX − XᵀNX) of every partition: the hinge is their maximum."""
-    N = equivalence_matrix(truth)
-    k = len(np.unique(truth))
-    offsets, gradients = [], []
-    for labels in candidates(len(X)):
-        if np.bincount(labels).min() < min_length or (known and labels.max() + 1 != k):
-            continue
-        G = X.T @ (equivalence_matrix(labels) - N) @ X
-        gradients.append(G.ravel() if full else G.diagonal())
-        penalty = 0 if known else labels.max() + 1 - k
-        offsets.append(partition_loss(labels, truth) - penalty)
-    return np.array(offsets), np.array(gradients)
-
-
-def hinge(X, truth, B, **options):
-    offsets, gradients = all_cuts(X, truth, **options)
-    return np.max(offsets + gradients @ np.ravel(B))
-
-
-def objective_pieces(X, y, **options):
-    """Weights, cuts and units of the objective, from its definition."""
-    weights = np.array([1 / len(x) for x in X])
-    weights /= weights.sum()
-    units = sum(w * len(x) * x.var(axis=0) for w, x in zip(weights, X, strict=True))
-    return weights, [all_cuts(x, t, **options) for x, t in zip(X, y, strict=True)], units
+from mlbook.partitions import partition_loss
 
 
 def as_constraints(cuts):
@@ -60,121 +22,6 @@ def as_constraints(cuts):
     hinges = -np.eye(len(cuts))
     rows = [np.hstack([G, np.tile(hinges[i], (len(G), 1))]) for i, (_, G) in enumerate(cuts)]
     return np.vstack(rows), np.concatenate([offsets for offsets, _ in cuts])
-
-
-def steps(n, d, seed=0, n_series=4, levels=(0.0, 3.0, 1.0, -2.0)):
-    """Series whose first feature has the changes that count; the others change elsewhere."""
-    rng = np.random.default_rng(seed)
-    y = [np.sort(np.r_[np.repeat(np.arange(4), 12), rng.integers(0, 4, n - 48)])] * n_series
-    X = []
-    for truth in y:
-        x = rng.normal(size=(n, d))
-        x[:, 0] += np.array(levels)[truth]
-        for j in range(1, d):
-            x[:, j] += 2 * rng.normal(size=4)[np.sort(rng.integers(0, 4, n))]
-        X.append(x)
-    return X, y
-
-
-# The hinge
-
-
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("full", [True, False])
-@pytest.mark.parametrize("min_length", [1, 2])
-def test_hinge_against_enumeration(known, full, min_length):
-    rng = np.random.default_rng(1)
-    for X, truth in zip(*tiny(), strict=True):
-        for scale in [0.0, 0.1, 1.0, 5.0]:
-            L = scale * rng.normal(size=(2, 2))
-            B = L @ L.T if full else np.diag(L @ L.T)
-            value = structured_hinge(
-                X, truth, B, n_clusters="known" if known else "learned", min_length=min_length
-            )
-            expected = hinge(X, truth, B, known=known, full=full, min_length=min_length)
-            assert_allclose(value, expected, atol=1e-9)
-            k, penalty = (2, None) if known else (None, 1.0)
-            predicted = segment(X, k, penalty, M=B, min_length=min_length)
-            assert value >= partition_loss(predicted, truth) - 1e-9
-
-
-def dense_spectral_hinge(X, truth, B, known):
-    """The relaxation with T×T matrices: projectors that keep 1."""
-    n, N = len(X), equivalence_matrix(truth)
-    k = round(np.trace(N))
-    basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # of the complement of 1
-    A = X @ B @ X.T - 2 * N
-    values = np.linalg.eigvalsh(basis.T @ A @ basis)
-    chosen = values[::-1][: k - 1] if known else values[values > 0]
-    return A.mean(axis=0).sum() + chosen.sum() + 2 * k - np.trace(X @ B @ X.T @ N)
-
-
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8), (6, 1)])
-def test_spectral_hinge_is_the_relaxation_and_above_every_partition(known, n, d):
-    rng = np.random.default_rng(2)
-    truth = np.array([0, 1, 0, 2, 2, 1])[:n]
-    option = "known" if known else "learned"
-    for scale in [0.0, 0.05, 0.5, 3.0]:
-        X = rng.normal(size=(n, d)) + 3
-        L = scale * rng.normal(size=(d, 2))
-        for B in (L @ L.T, np.sum(L**2, axis=1)):
-            matrix = B if B.ndim == 2 else np.diag(B)
-            value = structured_hinge(X, truth, B, structure="spectral", n_clusters=option)
-            assert_allclose(value, dense_spectral_hinge(X, truth, matrix, known), atol=1e-8)
-            exact = hinge(X, truth, matrix, known=known, full=True, candidates=all_partitions)
-            assert value >= exact - 1e-9
-
-
-@pytest.mark.parametrize("structure", ["sequence", "spectral"])
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("full", [True, False])
-def test_cuts_are_tight_where_made_and_below_everywhere(structure, known, full):
-    rng = np.random.default_rng(3)
-    X, y = tiny()
-    X = X[0] - X[0].mean(axis=0)
-    oracle = large_margin._Structure(structure, known, full, 1).oracle(X, y[0], "y")
-    problem = Problem([oracle], np.ones(1), 1.0, 1.0, full, 2)
-    metrics = [
-        problem.project(s * rng.normal(size=len(problem.identity))) for s in [0, 0.1, 0.3, 1, 3]
-    ]
-    options = {"structure": structure, "n_clusters": "known" if known else "learned"}
-    for made in metrics:
-        cut = oracle(made)
-        for metric in metrics:
-            B = metric.entries.reshape(2, 2) if full else metric.entries
-            B = (B + B.T) / 2
-            value = structured_hinge(X, y[0], B, **options)
-            at = cut.offset + cut.gradient @ metric.entries
-            assert at <= value + 1e-9
-            if metric is made:
-                assert_allclose(at, value, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("full", "linear", "quadratic"),
-    [(False, 0, 0.5), (False, 0.3, 0.5), (False, 0.3, 0), (True, 0, 0.5), (True, 0.3, 0.5)],
-)
-def test_bound_from_a_cut(full, linear, quadratic):
-    """max(0, o + ⟨G, B⟩) + Ω(B) is nowhere below the bound, and attains it where told to."""
-    rng = np.random.default_rng(6)
-    problem = Problem([], np.ones(1), linear, quadratic, full, 3)
-    for _ in range(10):
-        G = rng.normal(size=(3, 3))
-        gradient = (G + G.T).ravel() if full else G.diagonal()
-        bound, minimizer = problem.bound(2.0, gradient)
-        for scale in [0.0, 0.1, 0.5, 1.0, 3.0, 10.0]:
-            L = scale * rng.normal(size=(3, 3))
-            B = problem.project((L @ L.T).ravel() if full else L.diagonal())
-            value = max(0.0, 2.0 + gradient @ B.entries) + problem.regularization(B)
-            assert value >= bound - 1e-12
-        if quadratic:
-            at = 2.0 + gradient @ minimizer.entries + problem.regularization(minimizer)
-            assert_allclose(at, bound, atol=1e-12)
-        else:
-            worst = np.eye(3)[gradient.argmin()] * -2.0 / min(gradient.min(), -1e-9)
-            reached = problem.regularization(problem.project(worst))
-            assert_allclose(bound, min(2.0, reached), rtol=1e-6)
 
 
 # The optimum
@@ -343,30 +190,6 @@ def test_known_number_of_segments():
     )
 
 
-def test_calibration_takes_the_middle_of_the_best_penalties():
-    X, y = steps(100, 6)
-    plain = LargeMarginMetric(calibrate=False).fit(X, y)
-    model = LargeMarginMetric().fit(X, y)
-    assert plain.penalty_ == 1.0
-    assert_allclose(plain.components_, model.components_)
-
-    def loss(penalty):
-        labels = [
-            segment(plain.transform(x), penalty=penalty, min_length=plain.min_length_) for x in X
-        ]
-        return np.mean([partition_loss(a, b) for a, b in zip(labels, y, strict=True)])
-
-    ratio = large_margin._PENALTIES[1] / large_margin._PENALTIES[0]
-    least = loss(model.penalty_)
-    assert least <= loss(1.0)
-    below, above = model.penalty_, model.penalty_
-    while loss(below / ratio) <= least + 1e-9:
-        below /= ratio
-    while loss(above * ratio) <= least + 1e-9:
-        above *= ratio
-    assert model.penalty_ / ratio <= np.sqrt(below * above) <= model.penalty_ * ratio
-
-
 def test_min_length():
     X, y = steps(100, 6)
     assert LargeMarginMetric().fit(X, y).min_length_ == np.bincount(y[0]).min() // 2
@@ -432,28 +255,6 @@ def test_partial_labels(init, calibrate):
     assert partition_loss(model.predict(X[4]), y[4]) < 0.5
 
 
-def test_alternation_ends_when_nothing_changes_or_is_allowed():
-    X, y = steps(100, 4)
-    partial = [np.where(np.arange(100) < 60, t, -1) for t in y]
-    model = LargeMarginMetric(min_length=5).fit(X, partial)
-    assert 1 <= model.n_alternations_ < 10
-    once = LargeMarginMetric(min_length=5, max_alternations=1).fit(X, partial)
-    assert once.n_alternations_ == 1
-    again = LargeMarginMetric(min_length=5).fit(X, model.labels_)
-    assert_allclose(again.components_, model.components_)
-
-
-def test_windows_for_the_start():
-    x = np.arange(12.0)[:, None]
-    labels = np.array([0, 0, 0, 1, -1, 2, 3, 3, 3, 4, -1, -1])
-    windows = large_margin._labelled_windows([x], [labels], min_length=2)
-    assert [w[0].ravel().tolist() for w in windows] == [[0, 1, 2], [6, 7, 8]]
-    windows = large_margin._labelled_windows([x], [labels], min_length=1)
-    assert [len(t) for _, t in windows] == [4, 5]
-    with pytest.raises(ValueError, match="init='pca'"):
-        large_margin._labelled_windows([x], [np.where(labels == 1, 1, -1)], min_length=2)
-
-
 # Warnings, progress, bad input
 
 
@@ -489,17 +290,10 @@ def test_progress(capsys, monkeypatch):
     LargeMarginMetric(verbose=True).fit(X, y)
     assert "gap" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match="pip install tqdm"):
-        LargeMarginMetric(verbose=True).fit(X, y)
-
-
-def test_failure_of_the_linear_program_is_told(monkeypatch):
-    class Failed:
-        status, message = 4, "numerical trouble"
-
-    monkeypatch.setattr(minimization, "linprog", lambda *args, **kwargs: Failed)
-    with pytest.raises(RuntimeError, match="numerical trouble"):
-        LargeMarginMetric(regularizer="l1").fit(*tiny())
+    model = LargeMarginMetric(verbose=True).fit(X, y)
+    *_, last = capsys.readouterr().err.splitlines()
+    end = f"objective {model.objective_:.4g}, gap {model.duality_gap_:.2g}"
+    assert last == f"large margin: {model.n_iter_} of 1000, {end}"
 
 
 def fit(X=None, y=None, **options):
@@ -537,9 +331,6 @@ REFUSED = {
     "n_pca": (lambda: fit([x5], [[0, 0, -1, 1, 1]], init="pca", n_pca=9), "n_pca"),
     "K missing": (lambda: fit(n_clusters="known").predict(x5), "n_clusters must be given"),
     "other features": (lambda: fit().predict(x5[:, :1]), "2 features"),
-    "hinge labels": (lambda: structured_hinge(x5, [0, 0, 1, 1, -1], [1.0, 1.0]), "at least 0"),
-    "hinge weights": (lambda: structured_hinge(x5, [0] * 5, [1.0, -1.0]), "non-negative"),
-    "hinge matrix": (lambda: structured_hinge(x5, [0] * 5, [[1.0, 2], [2, 1]]), "semidefinite"),
 }
 
 
