@@ -1,91 +1,209 @@
 """Build the book: execute what changed, fail on any warning, say where to open it.
 
-A cached notebook is reused only while everything it may depend on is unchanged: the
-library, the data, the lock file and the Python version. Otherwise old numbers would be
-published with exit code 0. The pages themselves are always written anew.
+A notebook is executed again only if something it depends on changed (`dependencies`); the pages
+are always written anew. If a file changes while the book is built, nothing is published: a page
+might show numbers of two versions. The book of the last good build stays until a whole new one
+takes its place in one step.
+
+    python tools/build_book.py              build the book
+    python tools/build_book.py --why [PAGE ...]   only say which notebooks would be executed and why
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import ctypes
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import reads
+from dependencies import Facts, difference
+from executed_pages import reasons, refresh
+
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("mlbook", "data", "requirements.lock")
-KERNEL_NOTICE = "Kernel is running over TCP without encryption"
+SOURCES = ("book", "mlbook", "data", "tools", "_config.yml", "_toc.yml")
 
 
-def source_files(root: Path) -> Iterator[Path]:
-    """Yield the files a notebook's numbers may depend on, in a fixed order."""
+class Stop(Exception):
+    """Why there is no new book."""
+
+
+def notebooks(root: Path) -> list[str]:
+    """List the pages of the book that are notebooks."""
+    from sphinx_external_toc.parsing import parse_toc_yaml
+
+    pages = parse_toc_yaml(root / "_toc.yml")
+    return [page for page in pages if (root / f"{page}.ipynb").is_file()]
+
+
+def sources(root: Path) -> Facts:
+    """Return the state of everything the pages are written from."""
+    found: Facts = {}
     for name in SOURCES:
         path = root / name
-        found = [path] if path.is_file() else sorted(path.rglob("*"))
-        yield from (p for p in found if p.is_file() and "__pycache__" not in p.parts)
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            parts = file.relative_to(root).parts
+            if file.is_file() and not any(p in reads.BUILT or p[0] == "." for p in parts):
+                found[f"content {'/'.join(parts)}"] = reads.content(str(file))
+    return found
 
 
-def cache_key(root: Path) -> str:
-    digest = hashlib.sha256(sys.version.encode())
-    for path in source_files(root):
-        digest.update(f"\0{path.relative_to(root)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+@contextmanager
+def only_build(folder: Path) -> Iterator[None]:
+    """Keep others from building in the same folder; the lock ends with the process that has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+") as lock:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                lock.seek(1 << 20)  # the locked byte cannot be read by others
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            raise Stop(f"the book is being built already, by process {lock.read(20)}") from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
 
 
-def empty_stale_cache(root: Path) -> bool:
-    """Drop executed notebooks that were made with other sources; True if there were any."""
-    cache, stamp = root / "_build" / ".jupyter_cache", root / "_build" / "cache_key"
-    key = cache_key(root)
-    fresh = stamp.is_file() and stamp.read_text() == key
-    if not fresh:
-        shutil.rmtree(cache, ignore_errors=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(key)
-    return not fresh
+def write_pages(root: Path, scratch: Path) -> Path:
+    """Let Sphinx write the pages into a scratch folder; return where they are.
 
-
-def run(command: list[str], root: Path) -> int:
-    """Run `command` and pass its output on, less what would mislead a reader of it.
-
-    That is a notice ipykernel prints per kernel, and all after Sphinx's last line, where
-    jupyter-book names the scratch folder as the place to open.
+    All after Sphinx's last line is not shown: jupyter-book names the scratch folder there as the
+    place to open.
     """
+    jupyter_book = Path(sys.executable).parent / "jupyter-book"
+    command = [str(jupyter_book), "build", str(root), "--path-output", str(scratch)]
+    command += ["--all", "-W", "--keep-going"]
     with subprocess.Popen(
         command, cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
-        shown = True
-        for line in process.stdout or ():
-            shown = shown and "The HTML pages are in" not in line
-            if shown and KERNEL_NOTICE not in line:
-                print(line, end="", flush=True)
-    return process.returncode
+        try:
+            shown = True
+            for line in process.stdout or ():
+                shown = shown and "The HTML pages are in" not in line
+                if shown:
+                    print(line, end="", flush=True)
+        except KeyboardInterrupt:
+            process.terminate()
+            raise
+    if process.returncode:
+        raise Stop("see the warnings above")
+    return scratch / "_build" / "html"
 
 
-def build(root: Path) -> int:
-    """Build into a scratch folder; the book of the last good build stays until this one passes."""
-    if empty_stale_cache(root):
-        print("Library, data or lock file new or changed: every notebook is executed.", flush=True)
-        print("That takes about ten minutes on two cores; later builds reuse it.", flush=True)
+def exchange(one: Path, other: Path) -> None:
+    """Let two folders change places in one step.
+
+    Raises
+    ------
+    OSError
+        Where the system cannot: outside Linux, and on some file systems.
+    """
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, TypeError):
+        raise OSError("this system has no renameat2") from None
+    here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if renameat2(here, os.fsencode(one), here, os.fsencode(other), swap):
+        raise OSError(ctypes.get_errno(), "renameat2 failed")
+
+
+def publish(pages: Path, book: Path) -> None:
+    """Put new pages in the place of the book; interrupted, either is there, and whole.
+
+    Where folders cannot be exchanged there are two steps, and `recover` goes back from between.
+    """
+    if not book.exists():
+        os.rename(pages, book)
+        return
+    try:
+        exchange(pages, book)
+    except OSError:
+        os.rename(book, old_of(book))
+        os.rename(pages, book)
+
+
+def recover(book: Path) -> None:
+    """Undo a `publish` that stopped between its two steps; remove what it leaves else."""
+    old = old_of(book)
+    if old.exists() and not book.exists():
+        os.rename(old, book)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def old_of(book: Path) -> Path:
+    """Return where the last book is between the two steps of `publish`."""
+    return book.with_name(f"{book.name}-old")
+
+
+def build(root: Path, jobs: int) -> None:
+    """Build into a scratch folder and publish the book from there.
+
+    Raises
+    ------
+    Stop
+        If there is no new book; the old one is untouched.
+    """
     scratch, book = root / "_build" / "scratch", root / "_build" / "html"
+    recover(book)
     shutil.rmtree(scratch, ignore_errors=True)
-    jupyter_book = Path(sys.executable).parent / "jupyter-book"
-    command = [str(jupyter_book), "build", str(root), "--path-output", str(scratch)]
-    code = run([*command, "--all", "-W", "--keep-going"], root)
-    if code:
-        print("\nThe book was NOT built: see the warnings above.", file=sys.stderr)
-        return code
-    shutil.rmtree(book, ignore_errors=True)
-    shutil.move(scratch / "_build" / "html", book)
+    pages = notebooks(root)
+    problems = refresh(root, pages, jobs)
+    if problems:
+        raise Stop("\n\n".join(["notebooks failed.", *problems]))
+    before = sources(root)
+    written = write_pages(root, scratch)
+    changed = difference(before, sources(root))
+    changed += [f"{page}: {why}" for page in pages for why in reasons(root, page)]
+    if changed:
+        raise Stop(f"while the pages were made, {'; '.join(changed)}. Build again")
+    try:
+        publish(written, book)
+    finally:
+        recover(book)
     shutil.rmtree(scratch)
     print(f"\nThe book is built. Open {(book / 'index.html').as_uri()}\nor run: make serve")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, help="folder with _config.yml")
+    parser.add_argument("--jobs", type=int, default=2, help="notebooks executed at a time")
+    parser.add_argument("--why", nargs="*", metavar="PAGE", help="say what would be executed")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+    if arguments.why is not None:
+        for page in arguments.why or notebooks(root):
+            name = page.removesuffix(".ipynb")
+            print(f"{name}: {'; '.join(reasons(root, name)) or 'as executed before'}")
+        return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # kernels are stopped then, too
+    try:
+        with only_build(root / "_build"):
+            build(root, arguments.jobs)
+    except Stop as stop:
+        print(f"\nThe book was NOT built: {stop}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. The book is the one of the last build.", file=sys.stderr)
+        return 130
     return 0
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", type=Path, default=ROOT, help="folder with _config.yml")
-    sys.exit(build(parser.parse_args().root.resolve()))
+    sys.exit(main())
