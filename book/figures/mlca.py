@@ -18,7 +18,7 @@ from book.figures.names import name_after
 from mlbook.baselines import METRICS
 from mlbook.datasets import make_crossed_clusters
 from mlbook.kmeans import spectral_embedding
-from mlbook.mlca import MLCA, closed_form_metric
+from mlbook.mlca import MLCA, closed_form_metric, structured_loss, worst_case_risk
 from mlbook.partitions import normalized_assignment, partition_loss
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -39,75 +39,11 @@ __all__ = [
     "risk_triangle",
     "sensors",
     "sizes_and_ways",
-    "structured_loss",
     "subsampling",
-    "worst_case_risk",
 ]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.integer]
-
-
-# The risk and its convex bound
-
-
-def worst_case_risk(X: Floats, M: Floats, labels: Labels, n_clusters: int | None = None) -> float:
-    """Largest Δ to the partition over all solutions of relaxed k-means (Law 2016, Eq. 13).
-
-    In the papers: Law 2016, Eqs. 9, 12-14, 22 and 23. (It is zero exactly if Eq. 9 holds.)
-
-    If the k-th eigenvalue of XMXᵀ is tied, the solutions are the eigenvectors above it,
-    completed by any others inside its eigenspace; the worst completion takes the smallest
-    eigenvalues of C there. k is `n_clusters`, or the number of labels. O(n(d + k)²).
-
-    Examples
-    --------
-    >>> X, y = four_points()
-    >>> risks = [worst_case_risk(X, np.diag(m), y) for m in ([1, 1, 0], [1, 1, 1])]
-    >>> np.round(risks, 6).tolist()
-    [0.4, 2.4]
-    """
-    A, C, n_classes = _pair(X, M, labels)
-    k = n_classes if n_clusters is None else n_clusters
-    values, vectors = eigh(A)
-    tolerance = 1e-9 * max(abs(values))
-    above = vectors[:, values > values[-k] + tolerance]
-    tied = vectors[:, abs(values - values[-k]) <= tolerance]
-    overlap = np.trace(above.T @ C @ above)
-    overlap += np.sort(np.linalg.eigvalsh(tied.T @ C @ tied))[: k - above.shape[1]].sum()
-    return float(n_classes + k - 2 * overlap)
-
-
-def structured_loss(X: Floats, M: Floats, labels: Labels) -> float:
-    """Convex bound of the risk: max over projectors of Δ + ⟨Ĉ − C, XMXᵀ⟩ (Law 2016, Eq. 10).
-
-    In the papers: Law 2016, Eqs. 10, 11, 24 and 25.
-
-    By Fan's theorem the sum of the k largest eigenvalues of XMXᵀ − 2C, plus what does not
-    depend on Ĉ. O(n(d + k)²).
-
-    Examples
-    --------
-    >>> X, y = four_points()
-    >>> round(structured_loss(X, np.zeros((3, 3)), y), 6)
-    4.0
-    """
-    A, C, k = _pair(X, M, labels)
-    largest = np.linalg.eigvalsh(A - 2 * C)[-k:].sum()
-    return float(2 * k + largest - np.sum(C * A))
-
-
-def _pair(X: Floats, M: Floats, labels: Labels) -> tuple[Floats, Floats, int]:
-    """XMXᵀ and C in coordinates of the columns of X and J, plus up to k directions beside them.
-
-    There both matrices are zero; k of these directions serve as well as n.
-    """
-    J = normalized_assignment(labels).toarray()
-    n, k = J.shape
-    triangle = np.linalg.qr(np.hstack([X, J])).R
-    rows = np.pad(triangle, ((0, min(k, n - len(triangle))), (0, 0)))
-    Z, F = rows[:, : X.shape[1]], rows[:, X.shape[1] :]
-    return Z @ M @ Z.T, F @ F.T, k
 
 
 # The worked example

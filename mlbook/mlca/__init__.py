@@ -13,18 +13,20 @@ discriminant analysis, without centring.
 
 Only a least-squares digest of the rows is ever needed, and digests of different rows can
 be merged: hence `MLCA.partial_fit`, `MLCA.merge`, and Dask arrays.
+
+The files: `estimators` (MLCA, BinaryMLCA), `closed_form` (Theorem 3.1 for any C), `risk` (what
+it minimizes), `class_digest` (what is kept of labelled rows), `least_squares` (the solver).
 """
 
-from mlbook.mlca.estimators import (
-    MLCA,
-    BinaryMLCA,
-    closed_form_factor,
-    closed_form_metric,
-)
+from mlbook.mlca.closed_form import closed_form_factor, closed_form_metric
+from mlbook.mlca.estimators import MLCA, BinaryMLCA
+from mlbook.mlca.risk import structured_loss, worst_case_risk
 
 __all__ = [
     "MLCA",
     "BinaryMLCA",
     "closed_form_factor",
     "closed_form_metric",
+    "structured_loss",
+    "worst_case_risk",
 ]

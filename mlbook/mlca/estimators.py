@@ -1,101 +1,113 @@
-"""The estimators MLCA and BinaryMLCA, and the closed form behind them."""
+"""The estimators MLCA and BinaryMLCA.
+
+Each owns a `ClassDigest` of the rows seen. `fit` makes it and solves it; `partial_fit` and
+`merge` add to it, and it is solved when the metric is first used.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.utils import ClassifierTags, check_array, check_consistent_length
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mlbook._validation import check_integer, check_n_clusters
-from mlbook.mlca.class_digest import FLOATS, ClassDigest, ClassRegression, zero_cosine
-from mlbook.mlca.least_squares import Solution, digest, solve
-
-__all__ = ["MLCA", "BinaryMLCA", "closed_form_factor", "closed_form_metric"]
-
-
-def closed_form_metric(X: ArrayLike, factor: ArrayLike, rank: int | None = None) -> NDArray[Any]:
-    """Optimal metric for any target matrix C = factor @ factor.T (Law 2016, Theorem 3.1).
-
-    M = X†(P C P)_(r)(X†)ᵀ, where P = XX† projects onto the columns of X and (·)_(r) keeps
-    the r = min(rank, rank(PCP)) largest eigenvalues. C itself, n×n, is not formed.
-
-    Parameters
-    ----------
-    X : array-like or sparse array of shape (n, d)
-        The rows.
-    factor : array-like or sparse array of shape (n, q)
-        Any F with C = FFᵀ: for a partition the normalized assignment matrix J.
-    rank : int, optional
-        Number k of clusters that relaxed k-means will look for, and the largest rank of M.
-        Default: q, for which nothing is cut (Theorem 3.2).
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        M, symmetric positive semidefinite; only its direction matters, not its scale.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, an entry is not finite, `rank` is below 1, or PCP = 0 (then
-        every metric of full rank is optimal).
-
-    Notes
-    -----
-    O(n d (d + q)) operations and O(d (d + q)) memory beside X; see `MLCA` for the accuracy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
-    >>> C_factor = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> print(closed_form_metric(X, C_factor).round(6) + 0.0)
-    [[0.25 0.  ]
-     [0.   1.  ]]
-    """
-    W = closed_form_factor(X, factor, rank)
-    return W @ W.T
+from mlbook._arrays import Integers
+from mlbook._validation import check_n_clusters
+from mlbook.mlca.class_digest import FLOATS, ClassDigest, is_dask
+from mlbook.mlca.least_squares import Solution
 
 
-def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None) -> NDArray[Any]:
-    """W of shape (d, r) with WWᵀ = `closed_form_metric(X, factor, rank)`, for large d.
+class ChunkLearner(BaseEstimator):
+    """Estimators that learn from a ClassDigest alone: rows may come in chunks."""
 
-    In the papers: Law 2016, Eqs. 16-17.
+    solver: str
+    fit_intercept: bool
+    _digest: ClassDigest
+    _declared: NDArray[Any] | None  # the classes given to the first partial_fit
+    _solution: Solution | None  # None if rows have come since it was found
 
-    Takes and refuses what `closed_form_metric` does. Without `rank`, W = X† factor.
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
+        """Add rows; the result does not depend on how they are cut into chunks.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, J = np.array([[2.0], [0.0], [1.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    >>> print(closed_form_factor(X, J).round(6) + 0.0)
-    [[0.4 0. ]]
-    """
-    rows: Any = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
-    targets: Any = check_array(factor, accept_sparse="csr", dtype=np.float64, input_name="factor")
-    check_consistent_length(rows, targets)
-    if rank is not None:
-        check_integer(rank, "rank", least=1)
-    solution = solve(digest(rows, targets), eps=float(np.finfo(rows.dtype).eps))
-    norm = np.linalg.norm(targets.data if sp.issparse(targets) else targets)
-    if np.linalg.norm(solution.fitted) <= zero_cosine(rows.dtype) * norm:
-        raise ValueError(
-            "factor: PCP = 0, the columns of factor are orthogonal to those of X; every metric of "
-            "full rank is then optimal (Law 2016, Section 3.2)."
+        Nothing but O(n_features²) numbers is kept. The metric is solved for when it is
+        first used, so chunks may be small, and may hold one class only.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or Dask array of shape (n, n_features)
+            The next rows.
+        y : array-like or Dask array of shape (n,)
+            Their classes. A label not met before adds a class, unless `classes` was given.
+        classes : array-like, optional
+            On the first call: all the labels there will be. Later calls may repeat it.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_digest")
+        given = None if classes is None else np.unique(np.asarray(classes))
+        declared = given if first else self._declared
+        if given is not None and given.tolist() != np.asarray(declared).tolist():
+            raise ValueError(f"classes={given} differs from {declared} of the first partial_fit.")
+        validate_data(self, X, reset=first, skip_check_array=True)
+        new = ClassDigest.of(
+            X, y, classes=declared, intercept=bool(self.fit_intercept), solver=self.solver
         )
-    W = solution.coef
-    if rank is not None and rank < W.shape[1]:
-        W = W @ _leading_directions(solution.fitted, rank)
-    return W.astype(rows.dtype, copy=False)
+        self._digest = new if first else ClassDigest.merge([self._digest, new])
+        self._declared, self._solution = declared, None
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows that another estimator of the same kind has seen.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Fitted on other rows with the same features and `fit_intercept`.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if type(self) is not type(other):
+            raise ValueError(
+                f"other must be a {type(self).__name__}, got a {type(other).__name__}."
+            )
+        self._digest = ClassDigest.merge([self._digest, other._digest])
+        self._solution = None
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, increasing."""
+        check_is_fitted(self)
+        return self._digest.classes
+
+    @property
+    def class_count_(self) -> Integers:
+        """The number of rows of each class."""
+        check_is_fitted(self)
+        return self._digest.counts
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_digest")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
 
-class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
+class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChunkLearner):
     """Metric learning for cluster analysis (Law 2016, Theorems 3.1 and 3.2).
 
     In the papers: Law 2016, Eqs. 15-17.
@@ -174,8 +186,6 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
     0.0
     """
 
-    _nothing_to_learn = "every class mean is zero"
-
     def __init__(
         self,
         *,
@@ -189,15 +199,35 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or Dask array of shape (n, n_features)
+            The rows. Several datasets that share their clusters are concatenated.
+        y : array-like or Dask array of shape (n,)
+            The class of each row: integers or strings.
+
+        Returns
+        -------
+        self
+        """
+        validate_data(self, X, skip_check_array=True)  # number and names of the features
+        digest = ClassDigest.of(X, y, intercept=bool(self.fit_intercept), solver=self.solver)
+        self._solution = digest.solve(self.n_components)
+        self._digest, self._declared = digest, None
+        return self
+
     @property
     def components_(self) -> NDArray[Any]:
         """Wᵀ, of shape (n_components, n_features)."""
-        return self._solution[0]
+        return self._solved().coef.T
 
     @property
     def intercept_(self) -> NDArray[Any]:
         """The constant that `transform` adds, of shape (n_components,)."""
-        return self._solution[1]
+        return self._solved().intercept
 
     def transform(self, X: Any) -> Any:
         """Map rows to the space where Euclidean distance is the learned metric.
@@ -214,7 +244,10 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
             distance, so neither k-means nor the nearest centroid; without it the spectral
             variant of `cluster` would miss the direction of the constants.
         """
-        return self._project(X)
+        X = validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, skip_check_array=is_dask(X)
+        )
+        return X @ self.components_.T + self.intercept_
 
     def get_mahalanobis_matrix(self) -> NDArray[Any]:
         """M as ``components_.T @ components_``, of shape (n_features, n_features)."""
@@ -243,7 +276,7 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
             Cluster of each row, 0 to n_clusters − 1, in no order: cluster 0 need not be the
             first of `classes_`.
         """
-        Z = np.asarray(self._project(X))
+        Z = np.asarray(self.transform(X))
         k = check_n_clusters(len(self.classes_) if n_clusters is None else n_clusters, len(Z))
         if spectral and Z.any():
             U, s, _ = svd(Z, full_matrices=False)
@@ -259,30 +292,15 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassRegression):
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def _targets(self, state: ClassDigest) -> NDArray[np.float64]:
-        classes = state.classes
-        if np.count_nonzero(state.counts) < 2:
-            raise ValueError(
-                f"y: rows of at least 2 classes are needed, got {np.count_nonzero(state.counts)} "
-                f"class{'es' if not state.counts.any() else ''}."
-            )
-        if classes.dtype.kind in "if" and -1 in classes and not np.array_equal(classes, [-1, 1]):
-            raise ValueError(
-                f"y: -1 means unlabelled, and the classes are {classes}; drop those rows with "
-                "X[y != -1], y[y != -1], or rename the class."
-            )
-        if self.n_components is not None:
-            check_integer(self.n_components, "n_components", least=1, most=len(classes))
-        return state.problem.B / np.sqrt(np.maximum(1, state.counts))
-
-    def _finish(self, found: Solution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if self.n_components in (None, len(found.intercept)):
-            return found.coef, found.intercept
-        V = _leading_directions(found.fitted, int(self.n_components))
-        return found.coef @ V, found.intercept @ V
+    def _solved(self) -> Solution:
+        """Return W and the intercept, solved for if rows have come since."""
+        check_is_fitted(self)
+        if self._solution is None:
+            self._solution = self._digest.solve(self.n_components)
+        return self._solution
 
 
-class BinaryMLCA(ClassRegression):
+class BinaryMLCA(ChunkLearner):
     """Two classes, one direction (Law 2016, Eqs. 20-21 and Theorem 4.1).
 
     With scores s_i = ±1 and u = s/‖s‖, the metric is M = mmᵀ with m = X†u; the sign of
@@ -318,21 +336,39 @@ class BinaryMLCA(ClassRegression):
     array([-1,  1])
     """
 
-    _nothing_to_learn = "the rows of the two classes have the same sum"
-
     def __init__(self, *, solver: str = "auto", fit_intercept: bool = False) -> None:
         self.solver = solver
         self.fit_intercept = fit_intercept
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or Dask array of shape (n, n_features)
+            The rows.
+        y : array-like or Dask array of shape (n,)
+            The class of each row, one of two: integers or strings.
+
+        Returns
+        -------
+        self
+        """
+        validate_data(self, X, skip_check_array=True)  # number and names of the features
+        digest = ClassDigest.of(X, y, intercept=bool(self.fit_intercept), solver=self.solver)
+        self._solution = digest.solve(signs=True)
+        self._digest, self._declared = digest, None
+        return self
+
     @property
     def direction_(self) -> NDArray[Any]:
         """The direction m, of shape (n_features,)."""
-        return self._solution[0][0]
+        return self._solved().coef[:, 0]
 
     @property
     def intercept_(self) -> float:
         """The constant b that `decision_function` adds."""
-        return self._solution[1][0]
+        return self._solved().intercept[0]
 
     def decision_function(self, X: Any) -> Any:
         """Xm + b, an estimate of s/‖s‖, of shape (n,).
@@ -346,7 +382,11 @@ class BinaryMLCA(ClassRegression):
         -------
         ndarray or Dask array of shape (n,)
         """
-        return self._project(X)[:, 0]
+        X = validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, skip_check_array=is_dask(X)
+        )
+        found = self._solved()
+        return (X @ found.coef + found.intercept)[:, 0]
 
     def cluster(self, X: Any) -> NDArray[Any]:
         """Partition rows by the sign of the decision function (Law 2016, Eq. 19).
@@ -372,16 +412,9 @@ class BinaryMLCA(ClassRegression):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
-    def _targets(self, state: ClassDigest) -> NDArray[np.float64]:
-        if len(state.classes) != 2 or not state.counts.all():
-            raise ValueError(
-                f"y: rows of exactly 2 classes are needed, got {len(state.classes)} class(es) "
-                f"{state.classes} with {state.counts} rows."
-            )
-        return (state.problem.B[:, 1:] - state.problem.B[:, :1]) / np.sqrt(state.counts.sum())
-
-
-def _leading_directions(fitted: NDArray[np.float64], rank: int) -> NDArray[np.float64]:
-    """Return the first right singular vectors, the largest entry of each positive."""
-    V = svd(fitted, full_matrices=False)[2][:rank].T
-    return V * np.sign(V[abs(V).argmax(axis=0), np.arange(V.shape[1])])
+    def _solved(self) -> Solution:
+        """Return m and b, solved for if rows have come since."""
+        check_is_fitted(self)
+        if self._solution is None:
+            self._solution = self._digest.solve(signs=True)
+        return self._solution

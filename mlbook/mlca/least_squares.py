@@ -7,6 +7,8 @@ blocks, and the blocks of a cluster:
 
     digest(X, T) -> Digest        merge(a, b) -> Digest        solve(d) -> Solution
 
+`triangle(X)` is the part A of a digest, for those who have no targets.
+
 Two ways lead from rows to a digest. The Cholesky factor of XᵀX costs one pass at the
 speed of matrix products but squares the condition number; Householder reflections
 (TSQR: Demmel, Grigori, Hoemmen and Langou 2012) cost about three times as much and do
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from threading import Lock
@@ -27,11 +29,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dtpmqrt, dtpqrt, dtrcon
 from sklearn.utils import assert_all_finite
+from sklearn.utils.extmath import svd_flip
 from threadpoolctl import ThreadpoolController
+
+from mlbook._arrays import Floats
 
 SOLVERS = ("auto", "cholesky", "qr")
 MAX_SQUARED_CONDITION = 1e7  # η ≈ 2e-9 at most: the Gram matrix is then as good as X
@@ -52,8 +56,8 @@ class Digest:
         The targets of these rows.
     """
 
-    A: NDArray[np.float64]
-    B: NDArray[np.float64]
+    A: Floats
+    B: Floats
 
 
 @dataclass(frozen=True)
@@ -71,12 +75,34 @@ class Solution:
         intercept), P being the projector onto them: fittedᵀ fitted = TᵀPT.
     rank : int
         The numerical rank of X (centred, with intercept).
+    noise : float
+        Norm up to which `fitted` counts as rounding, for targets of norm one: the targets are
+        then orthogonal to the columns of X.
     """
 
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    fitted: NDArray[np.float64]
+    coef: Floats
+    intercept: Floats
+    fitted: Floats
     rank: int
+    noise: float
+
+    def leading(self, rank: int) -> Solution:
+        """Keep the `rank` directions of the targets that are fitted best, at most `self.rank`.
+
+        These are the leading right singular vectors V of `fitted`, the largest entry of each
+        positive: the result is that of the targets TV.
+
+        Examples
+        --------
+        >>> found = solve(digest(np.eye(2), np.array([[0.0, 5.0], [3.0, 0.0]])))
+        >>> print(found.leading(1).coef + 0.0)
+        [[5.]
+         [0.]]
+        """
+        Vt = svd(self.fitted, full_matrices=False)[2][:rank]
+        V = svd_flip(None, Vt, u_based_decision=False)[1].T
+        parts = {"coef": self.coef @ V, "intercept": self.intercept @ V, "fitted": self.fitted @ V}
+        return replace(self, **parts)
 
 
 def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> Digest:
@@ -143,6 +169,22 @@ def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> 
     return found
 
 
+def triangle(X: Any) -> Floats:
+    """R of at most d rows with RᵀR = XᵀX: what `digest` keeps of rows without targets.
+
+    Its singular values and right singular vectors are those of X. Takes and costs what
+    `digest` does.
+
+    Examples
+    --------
+    >>> R = triangle(np.array([[3.0, 1.0], [4.0, 1.0], [0.0, 1.0]]))
+    >>> print((R.T @ R).round(12))
+    [[25.  7.]
+     [ 7.  3.]]
+    """
+    return digest(X, np.empty((X.shape[0], 0))).A
+
+
 def merge(a: Digest, b: Digest) -> Digest:
     """Digest the rows of two digests together; O(p³) operations.
 
@@ -190,14 +232,14 @@ def solve(problem: Digest, *, intercept: bool = False, eps: float = 2.0**-52) ->
     """
     A, B = problem.A, problem.B
     m, p = A.shape
-    cut = 10 * np.sqrt(p) * eps
+    cut, noise = 10 * np.sqrt(p) * eps, eps ** (2 / 3)
     scale = _column_norms(A)
     S = A / scale
     if m == p and dtrcon(S)[0] > 100 * cut:
         W = solve_triangular(S, B) / scale[:, None]
         if intercept:
-            return Solution(W[1:], W[0], B[1:], p - 1)
-        return Solution(W, np.zeros(B.shape[1]), B, p)
+            return Solution(W[1:], W[0], B[1:], p - 1, noise)
+        return Solution(W, np.zeros(B.shape[1]), B, p, noise)
     if intercept:  # project the ones out of the other columns and of the targets
         ones, root_n, scale = S[:, :1], scale[0], scale[1:]
         mean_row, mean_target = ones.T @ S[:, 1:], ones.T @ B
@@ -210,8 +252,9 @@ def solve(problem: Digest, *, intercept: bool = False, eps: float = 2.0**-52) ->
         Q, R = qr(scale[:, None] * Vt[:rank].T, mode="economic")
         W = Q @ solve_triangular(R, fitted / s[:rank, None], trans="T")
     if not intercept:
-        return Solution(W, np.zeros(B.shape[1]), fitted, rank)
-    return Solution(W, ((mean_target - (mean_row * scale) @ W) / root_n)[0], fitted, rank)
+        return Solution(W, np.zeros(B.shape[1]), fitted, rank, noise)
+    b = ((mean_target - (mean_row * scale) @ W) / root_n)[0]
+    return Solution(W, b, fitted, rank, noise)
 
 
 def _cholesky_digest(X: Any, T: Any, intercept: bool, limit: float) -> Digest | None:
@@ -229,13 +272,15 @@ def _cholesky_digest(X: Any, T: Any, intercept: bool, limit: float) -> Digest | 
         R, scale, condition = _factor(gram)
         if condition > limit:
             return None
-        B = solve_triangular(R, cross / scale[:, None], trans="T", check_finite=False)
+        B = cross / scale[:, None]
+        if B.size:
+            B = solve_triangular(R, B, trans="T", check_finite=False)
     empty = squares == 0
     R[empty, empty] = 0.0
     return Digest(R * scale, B)
 
 
-def _gram(X: Any, T: Any, intercept: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gram(X: Any, T: Any, intercept: bool) -> tuple[Floats, Floats]:
     """XᵀX and XᵀT, accumulated in double precision over blocks of rows."""
     n, p = X.shape[0], X.shape[1] + intercept
     if sp.issparse(X):
@@ -253,8 +298,8 @@ def _gram(X: Any, T: Any, intercept: bool) -> tuple[NDArray[np.float64], NDArray
 
 
 def _factor(
-    gram: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    gram: Floats,
+) -> tuple[Floats, Floats, float]:
     """Cholesky factor of the matrix scaled to a unit diagonal, the scale, the condition.
 
     An empty column counts as one orthogonal to the others; the condition is infinite where
@@ -284,9 +329,7 @@ def _sample_is_ill(X: Any, p: int, intercept: bool) -> bool:
         return _factor(sample.T @ sample)[2] > MAX_SQUARED_CONDITION
 
 
-def _absorb(
-    state: Digest, blocks: Iterable[tuple[NDArray[np.float64], NDArray[np.float64]]]
-) -> Digest:
+def _absorb(state: Digest, blocks: Iterable[tuple[Floats, Floats]]) -> Digest:
     """Rotate blocks of rows into the triangle of a digest by Householder reflections."""
     p, k = state.A.shape[1], state.B.shape[1]
     if state.A.shape[0] == p:
@@ -300,11 +343,12 @@ def _absorb(
                 continue
             V, C = np.array(rows, order="F"), np.array(targets, order="F")
             A, V, factors, _ = dtpqrt(0, min(QR_PANEL, p), A, V, overwrite_a=1, overwrite_b=1)
-            B, _, _ = dtpmqrt(0, V, factors, B, C, trans="T", overwrite_a=1, overwrite_b=1)
+            if k:
+                B, _, _ = dtpmqrt(0, V, factors, B, C, trans="T", overwrite_a=1, overwrite_b=1)
     return Digest(A, B)
 
 
-def _rows(X: Any, start: int, stop: int, intercept: bool) -> NDArray[np.float64]:
+def _rows(X: Any, start: int, stop: int, intercept: bool) -> Floats:
     """Rows start..stop of X as a dense array of doubles, after a 1 with intercept."""
     block = _dense(X[start:stop])
     if not intercept:
@@ -312,11 +356,11 @@ def _rows(X: Any, start: int, stop: int, intercept: bool) -> NDArray[np.float64]
     return np.concatenate([np.ones((block.shape[0], 1)), block], axis=1)
 
 
-def _dense(array: Any) -> NDArray[np.float64]:
+def _dense(array: Any) -> Floats:
     return np.ascontiguousarray(array.toarray() if sp.issparse(array) else array, dtype=np.float64)
 
 
-def _column_norms(A: NDArray[np.float64]) -> NDArray[np.float64]:
+def _column_norms(A: Floats) -> Floats:
     """Euclidean norms of the columns, 1 for an empty column, without overflow."""
     largest = abs(A).max(axis=0, initial=0.0)
     largest[largest == 0] = 1.0

@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 
 from book.figures import mlca as demo
 from book.figures.names import name_after
-from mlbook.mlca import MLCA, closed_form_metric
-from mlbook.partitions import equivalence_matrix, normalized_assignment, partition_loss
+from mlbook.mlca import MLCA, closed_form_metric, worst_case_risk
+from mlbook.partitions import normalized_assignment, partition_loss
 
 pytestmark = pytest.mark.book
 
@@ -23,120 +23,6 @@ LABELS = np.array([0, 0, 0, 1, 1, 2, 2])
 
 def numbers(caption: str) -> list[float]:
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?(?:e[+-]\d+)?", caption)]
-
-
-def random_projectors(rng, n, k, count=4000):
-    Q = np.linalg.qr(rng.normal(size=(count, n, k))).Q
-    return Q @ Q.transpose(0, 2, 1)
-
-
-def delta(projectors, labels):
-    return np.sum((projectors - equivalence_matrix(labels)) ** 2, axis=(-2, -1))
-
-
-# --- the risk and its bound ------------------------------------------------------------------
-
-
-@pytest.mark.equation("Law 2016, Eqs. 12 and 22")
-@pytest.mark.parametrize("d", [3, 5, 9])
-def test_risk_without_ties_is_the_loss_of_the_leading_eigenvectors(d):
-    rng = np.random.default_rng(d)
-    X, L = rng.normal(size=(7, d)), rng.normal(size=(d, d))
-    U = np.linalg.eigh(X @ L @ L.T @ X.T)[1][:, -3:]
-    expected = delta(U @ U.T, LABELS)
-    assert demo.worst_case_risk(X, L @ L.T, LABELS) == pytest.approx(expected)
-
-
-@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
-def test_risk_with_ties_is_the_worst_completion():
-    """M of rank 1 decides one direction; the other two of k = 3 are anything orthogonal to it."""
-    rng = np.random.default_rng(0)
-    X, m = rng.normal(size=(7, 2)), np.array([1.0, 2.0])
-    u = X @ m / np.linalg.norm(X @ m)
-    basis = np.linalg.svd(u[:, None])[0][:, 1:]
-    completions = basis @ random_projectors(rng, 6, 2, 20_000) @ basis.T
-    losses = delta(np.outer(u, u) + completions, LABELS)
-    risk = demo.worst_case_risk(X, np.outer(m, m), LABELS)
-    assert losses.max() <= risk + 1e-9
-    assert losses.max() > risk - 0.2
-    assert demo.worst_case_risk(X, np.zeros((2, 2)), LABELS) == pytest.approx(6)
-
-
-@pytest.mark.equation("Law 2016, Eqs. 12-14 and 23")
-def test_risk_with_a_tie_above_zero():
-    X = np.eye(4)
-    y = np.array([0, 0, 1, 1])
-    # eigenvalues 2, 1, 1, 0: the second vector is any combination of e1 and e2
-    angle = np.linspace(0, np.pi, 2001)
-    vectors = np.outer(np.cos(angle), X[1]) + np.outer(np.sin(angle), X[2])
-    losses = delta(np.outer(X[0], X[0]) + vectors[:, :, None] * vectors[:, None], y)
-    risk = demo.worst_case_risk(X, np.diag([2.0, 1, 1, 0]), y)
-    assert risk == pytest.approx(losses.max(), abs=1e-4)
-
-
-@pytest.mark.equation("Law 2016, Eqs. 10, 11 and 24")
-def test_structured_loss_is_the_maximum_and_bounds_the_risk():
-    rng = np.random.default_rng(1)
-    projectors = random_projectors(rng, 7, 3)
-    C = equivalence_matrix(LABELS)
-    for d in (2, 4, 8):
-        X, L = rng.normal(size=(7, d)), rng.normal(size=(d, 2))
-        A = X @ L @ L.T @ X.T
-        values = delta(projectors, LABELS) + np.sum((projectors - C) * A, axis=(1, 2))
-        U = np.linalg.eigh(A - 2 * C)[1][:, -3:]
-        best = U @ U.T
-        attained = delta(best, LABELS) + np.sum((best - C) * A)
-        loss = demo.structured_loss(X, L @ L.T, LABELS)
-        assert values.max() <= loss + 1e-9
-        assert loss == pytest.approx(attained)
-        for scale in (0, 0.01, 0.3, 1, 10):
-            M = scale * L @ L.T
-            assert demo.structured_loss(X, M, LABELS) >= demo.worst_case_risk(X, M, LABELS) - 1e-9
-
-
-@pytest.mark.equation("Law 2016, Eqs. 9 and 25")
-def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
-    rng = np.random.default_rng(4)
-    C, J = equivalence_matrix(LABELS), normalized_assignment(LABELS).toarray()
-    others = random_projectors(rng, 7, 3)
-    alone = np.diag([3.0, 1, 2])
-    assert demo.worst_case_risk(J, alone, LABELS) == pytest.approx(0)
-    assert np.all(np.sum((C - others) * (J @ alone @ J.T), axis=(1, 2)) > 0)
-    tied = np.diag([3.0, 1, 0])  # the third direction may be anything orthogonal to the others
-    v = np.linalg.svd(J)[0][:, -1]
-    rival = J[:, :2] @ J[:, :2].T + np.outer(v, v)
-    assert np.sum((C - rival) * (J @ tied @ J.T)) == pytest.approx(0)
-    assert demo.worst_case_risk(J, tied, LABELS) >= delta(rival, LABELS) - 1e-9 > 1
-    for L in rng.normal(size=(20, 3, 3)):
-        A = J @ L @ L.T @ J.T + np.diag(rng.uniform(size=7))
-        U = np.linalg.eigh(A)[1][:, -3:]
-        assert np.sum((U @ U.T - C) * A) >= -1e-12
-
-
-@pytest.mark.equation("Law 2016, Eq. 16")
-def test_smallest_risk_is_twice_the_residual_for_all_weights():
-    rng = np.random.default_rng(2)
-    X, G = rng.normal(size=(7, 4)), rng.normal(size=(3, 3))
-    J = normalized_assignment(LABELS).toarray()
-    W = np.linalg.pinv(X) @ J
-    expected = 2 * np.sum((X @ W - J) ** 2)
-    for weights in (np.eye(3), G @ G.T, np.diag([3.0, 2, 2])):
-        assert demo.worst_case_risk(X, W @ weights @ W.T, LABELS) == pytest.approx(expected)
-
-
-def test_no_cut_is_needed():
-    """The exercise: X†C(X†)ᵀ is optimal for fewer clusters than classes, too."""
-    rng = np.random.default_rng(3)
-    J = normalized_assignment(LABELS)
-    for _ in range(10):
-        X = rng.normal(size=(7, 4))
-        cut, whole = (closed_form_metric(X, J, rank=rank) for rank in (2, None))
-        assert np.linalg.matrix_rank(cut) == 2 and np.linalg.matrix_rank(whole) == 3
-        risks = [demo.worst_case_risk(X, M, LABELS, n_clusters=2) for M in (cut, whole)]
-        assert risks[0] == pytest.approx(risks[1])
-        others = rng.normal(size=(50, 4, 4))
-        for L in others:
-            assert demo.worst_case_risk(X, L @ L.T, LABELS, n_clusters=2) >= risks[0] - 1e-9
 
 
 def test_explained_shares_are_squared_cosines():
@@ -153,8 +39,8 @@ def test_four_points_by_hand():
     X, y = demo.four_points()
     M = closed_form_metric(X, normalized_assignment(y))
     assert_allclose(M, np.diag([1 / 4, 1 / 25, 0]), atol=1e-15)
-    assert demo.worst_case_risk(X, M, y) == pytest.approx(0.4)
-    assert demo.worst_case_risk(X, np.diag([1.0, 0, 1]), y) == pytest.approx(2)
+    assert worst_case_risk(X, M, y) == pytest.approx(0.4)
+    assert worst_case_risk(X, np.diag([1.0, 0, 1]), y) == pytest.approx(2)
 
 
 def test_triangle_shows_a_staircase_under_its_bound():

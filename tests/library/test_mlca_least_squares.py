@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info
 
 from mlbook.mlca import least_squares as ls
-from mlbook.mlca.least_squares import Digest, digest, merge, solve
+from mlbook.mlca.least_squares import Digest, digest, merge, solve, triangle
 
 
 def conditioned(rng, n, d, condition):
@@ -67,6 +67,44 @@ def test_a_digest_has_the_normal_equations_of_the_rows(n, d, solver, intercept, 
         assert_allclose(np.tril(found.A, -1), 0, atol=0)
     assert_allclose(found.A.T @ found.A, full.T @ full, atol=1e-12 * n)
     assert_allclose(found.A.T @ found.B, full.T @ T, atol=1e-12 * n)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("ill", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(3000, 7), (7, 7), (40, 60)])
+def test_the_triangle_has_the_singular_values_and_axes_of_the_rows(n, d, ill, container):
+    X = np.random.default_rng(0).standard_normal((n, d))
+    if ill:
+        X[:, 1] = X[:, 0]
+    R = triangle(container(X))
+    assert R.shape == (min(n, d), d)
+    assert_allclose(R.T @ R, X.T @ X, atol=1e-12 * n)
+    assert_allclose(np.linalg.svd(R)[1], np.linalg.svd(X)[1], atol=1e-12 * n)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_leading_directions_are_those_of_the_fitted_targets(intercept):
+    rng = np.random.default_rng(11)
+    X, T = rng.standard_normal((30, 5)) + 1, rng.standard_normal((30, 4))
+    found = solve(digest(X, T, intercept=intercept), intercept=intercept)
+    rows = X - X.mean(axis=0) if intercept else X
+    V = np.linalg.svd(rows @ np.linalg.pinv(rows) @ T)[2].T
+    V *= np.sign(V[abs(V).argmax(axis=0), np.arange(4)])
+    for rank in (1, 2, 4):
+        some = found.leading(rank)
+        assert_allclose(some.coef, found.coef @ V[:, :rank], atol=1e-12)
+        assert_allclose(some.intercept, found.intercept @ V[:, :rank], atol=1e-12)
+        again = solve(digest(X, T @ V[:, :rank], intercept=intercept), intercept=intercept)
+        assert_allclose(some.fitted.T @ some.fitted, again.fitted.T @ again.fitted, atol=1e-11)
+
+
+def test_noise_tells_orthogonal_targets_from_small_ones():
+    rng = np.random.default_rng(12)
+    X, T = rng.standard_normal((50, 3)), rng.standard_normal((50, 1))
+    beside = T - X @ np.linalg.pinv(X) @ T
+    for targets, seen in ((beside, False), (beside + 1e-8 * X[:, :1], True)):
+        found = solve(digest(X, targets / np.linalg.norm(targets)))
+        assert (np.linalg.norm(found.fitted) > found.noise) == seen
 
 
 def degenerate_rows():
