@@ -11,7 +11,7 @@ from typing import Any
 
 ID = "setup"
 TAG = "remove-cell"
-SOURCE = '''\
+SOURCE = """\
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +24,7 @@ if find_spec("book") is None and not REPOSITORY:
 if find_spec("book") is None:
     !git clone --quiet --depth 1 {REPOSITORY} mlbook-book
     %pip install --quiet -e "./mlbook-book[book,reproduce]"
-    sys.path.insert(0, str(Path("mlbook-book").resolve(strict=True)))'''
+    sys.path.insert(0, str(Path("mlbook-book").resolve(strict=True)))"""
 
 
 def with_address(source: str, address: str) -> str:
