@@ -11,7 +11,7 @@ labelling is the number of wrong labels, whatever the hidden states: it is zero 
 what agrees with the annotation, as the method demands.
 
 The grid is decomposed into its rows and its columns, each a chain that dynamic programming
-minimises exactly, or into its edges, chains of two nodes. The copies of a node share its
+minimizes exactly, or into its edges, chains of two nodes. The copies of a node share its
 potential evenly. A sequence is a grid of one row, and the relaxation then is exact.
 """
 
@@ -19,15 +19,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._arrays import Floats, Integers, squared_norms
 from mlbook._validation import check_integer, check_number
-from mlbook.dual_decomposition import REPORTED
-from mlbook.latent_crf import (
+from mlbook.dual_decomposition import (
     DualDecompositionLearner,
     SlaveBatch,
     SlaveState,
@@ -36,78 +36,11 @@ from mlbook.latent_crf import (
     tighten,
 )
 
-__all__ = ["GridProblem", "GridSolution", "LatentGridCRF", "make_xor_grids", "minimise_chains"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+__all__ = ["GridProblem", "GridSolution", "LatentGridCRF", "minimize_chains"]
 
 
-def make_xor_grids(
-    n_images: int = 10,
-    shape: tuple[int, int] = (16, 16),
-    *,
-    block: int = 4,
-    noise: float = 1.0,
-    random_state: int | np.random.RandomState | None = None,
-) -> tuple[Floats, Indices, Indices]:
-    """Images whose labels are the exclusive or of two noisy features.
-
-    An image is tiled with blocks of one of four parts each, drawn uniformly. The parts have
-    the feature means (−1, −1), (−1, 1), (1, −1) and (1, 1); the label is 1 for the two in the
-    middle. The two parts of a label lie opposite each other, so that no linear score of the
-    features, with whatever smoothing, tells the labels apart: their means are equal.
-
-    Parameters
-    ----------
-    n_images : int, default=10
-        Number of images.
-    shape : pair of int, default=(16, 16)
-        Rows and columns of an image.
-    block : int, default=4
-        Side of a block.
-    noise : float, default=1.0
-        Standard deviation of the features. At 1, 27% of single nodes have the wrong sign of
-        the product.
-    random_state : int, RandomState instance or None, default=None
-        Randomness of the draw.
-
-    Returns
-    -------
-    images : ndarray of shape (n_images, rows, columns, 2)
-        Features of the nodes.
-    labels : ndarray of shape (n_images, rows, columns)
-        0 or 1.
-    parts : ndarray of shape (n_images, rows, columns)
-        The part, 0 to 3, that the learner never sees.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described.
-
-    Examples
-    --------
-    >>> images, labels, parts = make_xor_grids(1, (2, 4), block=2, noise=0, random_state=0)
-    >>> print(parts[0])
-    [[0 0 3 3]
-     [0 0 3 3]]
-    >>> print(labels[0, 0], images[0, 0, 0], images[0, 0, 3])
-    [0 0 0 0] [-1. -1.] [1. 1.]
-    """
-    n_images = check_integer(n_images, "n_images", least=1)
-    rows, columns = (check_integer(side, "each side of shape", least=1) for side in shape)
-    block = check_integer(block, "block", least=1)
-    noise = check_number(noise, "noise", least=0)
-    rng = check_random_state(random_state)
-    coarse = rng.randint(4, size=(n_images, -(-rows // block), -(-columns // block)))
-    parts = coarse.repeat(block, axis=1).repeat(block, axis=2)[:, :rows, :columns].astype(np.intp)
-    bits = np.stack([parts // 2, parts % 2], axis=-1)
-    images = 2.0 * bits - 1 + noise * rng.standard_normal(bits.shape)
-    return images, bits.sum(axis=-1) % 2, parts
-
-
-def minimise_chains(unary: Floats, pairwise: Floats) -> Indices:
-    """Minimise Σ_l unary[l, s_l] + Σ_l pairwise[s_l, s_{l+1}] on many chains at once.
+def minimize_chains(unary: Floats, pairwise: Floats) -> Integers:
+    """Minimize Σ_l unary[l, s_l] + Σ_l pairwise[s_l, s_{l+1}] on many chains at once.
 
     Dynamic programming (min-sum, Viterbi) from the first node to the last and back.
     O(m·length·n_states²) for m chains.
@@ -127,7 +60,7 @@ def minimise_chains(unary: Floats, pairwise: Floats) -> Indices:
     Examples
     --------
     >>> unary = np.array([[[0.0, 1.0], [0.6, 0.0], [0.0, 1.0]]])
-    >>> print(minimise_chains(unary, np.zeros((2, 2))), minimise_chains(unary, 1 - np.eye(2)))
+    >>> print(minimize_chains(unary, np.zeros((2, 2))), minimize_chains(unary, 1 - np.eye(2)))
     [[0 1 0]] [[0 0 0]]
     """
     m, length, n_states = unary.shape
@@ -237,17 +170,17 @@ class GridProblem:
         """Return H and V, of shape (2, n_states, n_states)."""
         return w[self.n_unary :].reshape(2, self.n_states, self.n_states)
 
-    def complete(self, w: Floats, previous: Any) -> Indices:
+    def complete(self, w: Floats, previous: Any) -> Integers:
         """Fill in the hidden states, by descent from the previous ones."""
         allowed = np.where(self.agrees, self.unary(w), np.inf)
         return self._descend(allowed, w, previous)
 
-    def decode(self, w: Floats, start: Any) -> Indices:
+    def decode(self, w: Floats, start: Any) -> Integers:
         """Descend on the energy less the error, from `start`."""
         return self._descend(self.augmented_unary(w), w, start)
 
-    def _descend(self, unary: Floats, w: Floats, start: Any) -> Indices:
-        """Minimise over every second row, the others, every second column, and so on.
+    def _descend(self, unary: Floats, w: Floats, start: Any) -> Integers:
+        """Minimize over every second row, the others, every second column, and so on.
 
         Rows that are no neighbours are independent given the rest, so each of these steps
         is exact and the energy cannot rise. `start` None is the best state of each node.
@@ -270,7 +203,7 @@ class GridProblem:
                     conditioned[rows > 0] += across[view[rows[rows > 0] - 1]]
                     inner = rows < len(view) - 1
                     conditioned[inner] += across.T[view[rows[inner] + 1]]
-                    view[rows] = minimise_chains(conditioned, tables[along])
+                    view[rows] = minimize_chains(conditioned, tables[along])
             energy = (
                 np.take_along_axis(potentials, x[..., None], axis=2).sum()
                 + tables[0][x[:, :-1], x[:, 1:]].sum()
@@ -284,21 +217,21 @@ class GridProblem:
 class _Chains:
     """Chains of one direction and length, of which a row of `nodes` is one each."""
 
-    def __init__(self, problem: GridProblem, nodes: Indices, axis: int) -> None:
+    def __init__(self, problem: GridProblem, nodes: Integers, axis: int) -> None:
         self.problem, self.nodes, self.axis = problem, nodes, axis
         self.shape = (*nodes.shape, problem.n_states)
         self.coords = nodes[..., None] * problem.n_states + np.arange(problem.n_states)
 
-    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
+    def minimize(self, w: Floats, multipliers: Floats) -> SlaveState:
         problem = self.problem
         shares = problem.augmented_unary(w) / problem.copies[:, None]
         tables = problem.pairwise(w)
-        return self._state(minimise_chains(shares[self.nodes] + multipliers, tables[self.axis]))
+        return self._state(minimize_chains(shares[self.nodes] + multipliers, tables[self.axis]))
 
-    def evaluate(self, x: Indices) -> SlaveState:
+    def evaluate(self, x: Integers) -> SlaveState:
         return self._state(x.ravel()[self.nodes])
 
-    def _state(self, states: Indices) -> SlaveState:
+    def _state(self, states: Integers) -> SlaveState:
         problem, S = self.problem, self.problem.n_states
         mu = states[..., None] == np.arange(S)
         nodes, share = self.nodes.ravel(), 1 / problem.copies[self.nodes.ravel()]
@@ -325,13 +258,14 @@ class GridSolution(NamedTuple):
 
     Examples
     --------
+    >>> from mlbook.datasets import make_xor_grids
     >>> images, labels, _ = make_xor_grids(4, (6, 6), random_state=0)
     >>> solution = LatentGridCRF(random_state=0).fit(images, labels).infer(images[0])
     >>> isinstance(solution, GridSolution), solution.lower_bound <= solution.energy
     (True, True)
     """
 
-    states: Indices
+    states: Integers
     energy: float
     lower_bound: float
 
@@ -354,10 +288,10 @@ class LatentGridCRF(BaseEstimator):
     strength : float, default=0.01
         τ for each training node; the regularizer is half the squared norm of the weights, for
         features of mean 0 and variance 1.
-    max_iter, inner_iter, stochastic, tol, n_jobs, verbose
-        As for `DualDecompositionLearner`.
+    max_iter : int, default=300
+        Most iterations of the learner.
     random_state : int, RandomState instance or None, default=None
-        Randomness of k-means, and order of the images if `stochastic`.
+        Randomness of k-means.
 
     Attributes
     ----------
@@ -375,6 +309,7 @@ class LatentGridCRF(BaseEstimator):
 
     Examples
     --------
+    >>> from mlbook.datasets import make_xor_grids
     >>> images, labels, _ = make_xor_grids(8, (8, 8), random_state=0)
     >>> model = LatentGridCRF(random_state=0).fit(images[:6], labels[:6])
     >>> linear = LatentGridCRF(n_hidden=1, random_state=0).fit(images[:6], labels[:6])
@@ -392,22 +327,12 @@ class LatentGridCRF(BaseEstimator):
         decomposition: str = "chains",
         strength: float = 0.01,
         max_iter: int = 300,
-        inner_iter: int = 1,
-        stochastic: bool = False,
-        tol: float = 0.01,
-        n_jobs: int | None = None,
-        verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.decomposition = decomposition
         self.strength = strength
         self.max_iter = max_iter
-        self.inner_iter = inner_iter
-        self.stochastic = stochastic
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, images: Sequence[ArrayLike], labels: Sequence[ArrayLike]) -> Self:
@@ -435,7 +360,7 @@ class LatentGridCRF(BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If `tol` was not reached in `max_iter` iterations.
+            If the objective still falls after `max_iter` iterations.
         """
         n_hidden = check_integer(self.n_hidden, "n_hidden", least=1)
         strength = check_number(self.strength, "strength", least=0)
@@ -465,7 +390,7 @@ class LatentGridCRF(BaseEstimator):
         mean, scale = nodes.mean(axis=0), nodes.std(axis=0)
         scale[scale == 0] = 1.0
         nodes = (nodes - mean) / scale
-        centers = np.concatenate(
+        centres = np.concatenate(
             [
                 KMeans(n_hidden, n_init=10, random_state=rng)
                 .fit(nodes[codes == y])
@@ -484,7 +409,7 @@ class LatentGridCRF(BaseEstimator):
             for grid, y in zip(grids, wanted, strict=True)
         ]
         start = np.zeros(problems[0].n_features)
-        unary = np.column_stack([-centers, (centers**2).sum(axis=1) / 2])
+        unary = np.column_stack([-centres, squared_norms(centres) / 2])
         start[: problems[0].n_unary] = unary.ravel()
         learner = DualDecompositionLearner(
             regularizer="l2",
@@ -492,23 +417,21 @@ class LatentGridCRF(BaseEstimator):
             step_weights=1 / len(nodes),
             step_multipliers=0.1,
             max_iter=self.max_iter,
-            inner_iter=self.inner_iter,
-            stochastic=self.stochastic,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            random_state=rng,
+            tol=0.01,
         ).fit(problems, start)
         self.weights_ = learner.weights_.copy()
         scaled = self.weights_[: problems[0].n_unary].reshape(-1, F + 1)
         scaled[:, :-1] /= scale
         scaled[:, -1] -= scaled[:, :-1] @ mean
         self.states_ = learner.completions_
-        for name in REPORTED:
-            setattr(self, name, getattr(learner, name))
+        self.objective_path_, self.best_iter_ = learner.objective_path_, learner.best_iter_
+        self.n_iter_, self.converged_ = learner.n_iter_, learner.converged_
+        self.current_loss_, self.relaxed_loss_ = learner.current_loss_, learner.relaxed_loss_
+        self.hinge_lower_bound_ = learner.hinge_lower_bound_
+        self.duality_gap_ = learner.duality_gap_
         return self
 
-    def predict(self, image: ArrayLike) -> Indices:
+    def predict(self, image: ArrayLike) -> Integers:
         """Label the nodes of an image.
 
         Parameters
@@ -529,7 +452,7 @@ class LatentGridCRF(BaseEstimator):
         return self.infer(image).states // self.n_hidden
 
     def infer(self, image: ArrayLike) -> GridSolution:
-        """Minimise the energy of an image, over labels and hidden states together.
+        """Minimize the energy of an image, over labels and hidden states together.
 
         Descent over alternating rows and columns, from the best states of single nodes and
         from those of the slaves, whose dual value also bounds the minimum from below.
@@ -568,7 +491,7 @@ class LatentGridCRF(BaseEstimator):
         lower_bound = energy - tightened.relaxed_loss
         for batch, own in zip(problem.batches, tightened.multipliers, strict=True):
             votes = np.zeros(problem.n_variables)
-            np.add.at(votes, batch.coords, batch.minimise(w, own).mu)
+            np.add.at(votes, batch.coords, batch.minimize(w, own).mu)
             start = votes.reshape(*problem.grid, -1).argmax(axis=2)
             found = problem.decode(w, start)
             found_energy = configuration_energy(problem, w, found)
@@ -588,7 +511,7 @@ def _check_image(image: Any) -> Floats:
     return array
 
 
-def _check_labels(labels: Any, grid: tuple[int, ...], n_labels: int | None = None) -> Indices:
+def _check_labels(labels: Any, grid: tuple[int, ...], n_labels: int | None = None) -> Integers:
     array = np.asarray(labels)
     if array.shape != tuple(grid) or array.dtype.kind not in "biu":
         raise ValueError(

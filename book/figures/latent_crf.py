@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from book.figures.names import name_after
-from mlbook.datasets import make_noisy_gaussians
+from mlbook.datasets import make_noisy_gaussians, make_xor_grids
 from mlbook.exemplars import (
     ExemplarSolution,
     exemplar_bound,
@@ -24,7 +24,7 @@ from mlbook.exemplars import (
     exemplar_labels,
     solve_exemplars,
 )
-from mlbook.grid_crf import LatentGridCRF, make_xor_grids
+from mlbook.grid_crf import LatentGridCRF
 from mlbook.latent_crf import (
     DualDecompositionLearner,
     ExemplarProblem,
@@ -361,8 +361,8 @@ class _PrintedSlaves:
     def __init__(self, batch: SlaveBatch) -> None:
         self.batch, self.shape, self.coords = batch, batch.shape, batch.coords
 
-    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
-        right = self.batch.minimise(w, multipliers)
+    def minimize(self, w: Floats, multipliers: Floats) -> SlaveState:
+        right = self.batch.minimize(w, multipliers)
         problem = self.batch.problem  # type: ignore[attr-defined]
         shares = problem.potentials(w).diagonal() / (self.shape[0] + 1)
         is_open = shares + multipliers < 0

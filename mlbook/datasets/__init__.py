@@ -24,6 +24,7 @@ from mlbook.datasets.gaussians import (
     make_crossed_clusters,
     make_noisy_gaussians,
 )
+from mlbook.datasets.grids import make_xor_grids
 from mlbook.datasets.images import (
     COLLAGE_TEXTURES,
     LabelledImages,
@@ -86,4 +87,5 @@ __all__ = [
     "make_noisy_gaussians",
     "make_texture_collages",
     "make_weak_bags",
+    "make_xor_grids",
 ]

@@ -7,54 +7,52 @@ The distance d_pq = wᵀf_pq is to make the wanted partitions those of lowest en
 x_pq = 1 meaning that p belongs to exemplar q, by a margin Δ (Eq. 15). The exemplars of the
 wanted clusters are latent. The price d_qq of an exemplar is a constant here, not part of w.
 
-Minimising E − Δ is decomposed into a slave for each point, which chooses its exemplar, and a
+Minimizing E − Δ is decomposed into a slave for each point, which chooses its exemplar, and a
 slave for each cluster, which chooses how many exemplars the cluster has (Eqs. 23-24). They
 share the variables x_qq. Both are minimised in closed form (Lemma 2), all slaves of a
 dataset at once. A configuration x is stored as the array of the n exemplars chosen by the n
 points; an exemplar chooses itself.
 
-The learner itself (`DualDecompositionLearner`, Section 5) takes any model that is decomposed
-into slaves; `ExemplarProblem` is clustering, `mlbook.grid_crf` another.
+The files of this room:
+
+- ``energy.py``: the energy less the error, and the best exemplars of a partition;
+- ``slaves.py``: the minima of the slaves;
+- ``problem.py``: `ExemplarProblem`, a training set as `mlbook.dual_decomposition` wants it;
+- ``pair_features.py``: the features f_pq, from points or from given distances;
+- ``estimator.py``: `LatentExemplarMetric`.
+
+The learner itself (Section 5) takes any model that is decomposed into slaves. It lives in
+`mlbook.dual_decomposition`, whose names can be imported from here too; `mlbook.grid_crf` is
+another model for it.
 """
 
-from mlbook.latent_crf.estimator import (
-    DualDecompositionLearner,
-    ExemplarProblem,
-    LatentExemplarMetric,
-    LatentProblem,
-    RelaxedLoss,
-    SlaveBatch,
-    SlaveState,
-    Tightened,
-    cluster_slaves,
+# The general learner, what it asks of a problem and the bounds, under the names of this room.
+from mlbook.dual_decomposition import DualDecompositionLearner as DualDecompositionLearner
+from mlbook.dual_decomposition import LatentProblem as LatentProblem
+from mlbook.dual_decomposition import RelaxedLoss as RelaxedLoss
+from mlbook.dual_decomposition import SlaveBatch as SlaveBatch
+from mlbook.dual_decomposition import SlaveState as SlaveState
+from mlbook.dual_decomposition import Tightened as Tightened
+from mlbook.dual_decomposition import configuration_energy as configuration_energy
+from mlbook.dual_decomposition import dual_value as dual_value
+from mlbook.dual_decomposition import initial_multipliers as initial_multipliers
+from mlbook.dual_decomposition import relaxed_loss as relaxed_loss
+from mlbook.dual_decomposition import tighten as tighten
+from mlbook.latent_crf.energy import (
     clustering_error,
-    configuration_energy,
-    dual_value,
     exemplars_of_partition,
-    initial_multipliers,
     loss_augmented_potentials,
-    point_slaves,
-    relaxed_loss,
-    tighten,
 )
+from mlbook.latent_crf.estimator import LatentExemplarMetric
+from mlbook.latent_crf.problem import ExemplarProblem
+from mlbook.latent_crf.slaves import cluster_slaves, point_slaves
 
 __all__ = [
-    "DualDecompositionLearner",
     "ExemplarProblem",
     "LatentExemplarMetric",
-    "LatentProblem",
-    "RelaxedLoss",
-    "SlaveBatch",
-    "SlaveState",
-    "Tightened",
     "cluster_slaves",
     "clustering_error",
-    "configuration_energy",
-    "dual_value",
     "exemplars_of_partition",
-    "initial_multipliers",
     "loss_augmented_potentials",
     "point_slaves",
-    "relaxed_loss",
-    "tighten",
 ]

@@ -1,4 +1,4 @@
-"""Exemplar clustering as a problem for dual decomposition, and the metric learned with it."""
+"""The metric learned for exemplar clustering, as an estimator of scikit-learn."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -10,420 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_list, check_number
-from mlbook.dual_decomposition import (
-    REPORTED,
-    DualDecompositionLearner,
-    LatentProblem,
-    RelaxedLoss,
-    SlaveBatch,
-    SlaveState,
-    Tightened,
-    configuration_energy,
-    dual_value,
-    initial_multipliers,
-    relaxed_loss,
-    resolve_regularizer,
-    tighten,
-)
-from mlbook.exemplars import exemplar_labels, improve_exemplars, solve_exemplars
+from mlbook.dual_decomposition import DualDecompositionLearner, resolve_regularizer
+from mlbook.exemplars import exemplar_labels, solve_exemplars
+from mlbook.latent_crf.energy import best_exemplars, codes_of
 from mlbook.latent_crf.pair_features import read_features
-from mlbook.partitions import assignment_matrix
-
-__all__ = [
-    "DualDecompositionLearner",
-    "ExemplarProblem",
-    "LatentExemplarMetric",
-    "LatentProblem",
-    "RelaxedLoss",
-    "SlaveBatch",
-    "SlaveState",
-    "Tightened",
-    "cluster_slaves",
-    "clustering_error",
-    "configuration_energy",
-    "dual_value",
-    "exemplars_of_partition",
-    "initial_multipliers",
-    "loss_augmented_potentials",
-    "point_slaves",
-    "relaxed_loss",
-    "tighten",
-]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
-
-# The model, on arrays
-
-
-def clustering_error(
-    assignment: ArrayLike, labels: ArrayLike, alpha: float = 1.0, beta: float = 1.0
-) -> float:
-    """Error of a clustering with exemplars against a partition (Komodakis 2011, Eqs. 15-16).
-
-    α times the number of exemplars that each cluster of the partition has too many or too
-    few of, plus β times the number of points whose exemplar lies in another cluster. With
-    α, β > 0 it is zero only for clusterings that induce the partition. O(n).
-
-    Parameters
-    ----------
-    assignment : array-like of n integers from 0 to n − 1
-        Exemplar of each point; that of an exemplar is itself.
-    labels : array-like of n non-negative integers
-        The partition.
-    alpha, beta : float, default=1.0
-        Weights α and β, positive.
-
-    Returns
-    -------
-    float
-        The error.
-
-    Raises
-    ------
-    ValueError
-        If an input is not as described.
-
-    Examples
-    --------
-    >>> clustering_error([0, 0, 2, 2], [0, 0, 1, 1])
-    0.0
-    >>> clustering_error([0, 0, 0, 0], [0, 0, 1, 1])
-    3.0
-    """
-    codes = _codes(labels)
-    chosen = np.asarray(assignment)
-    n = len(codes)
-    if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
-        raise ValueError(
-            f"assignment must hold one integer for each of the {n} labels; got {assignment!r}"
-        )
-    if chosen.min() < 0 or chosen.max() >= n or np.any(chosen[chosen] != chosen):
-        raise ValueError(
-            f"assignment must point to exemplars, which point to themselves; got {assignment!r}"
-        )
-    alpha = check_number(alpha, "alpha", above=0)
-    beta = check_number(beta, "beta", above=0)
-    exemplars = np.bincount(codes[np.unique(chosen)], minlength=codes.max() + 1)
-    return float(
-        alpha * np.abs(1 - exemplars).sum() + beta * np.count_nonzero(codes != codes[chosen])
-    )
-
-
-def loss_augmented_potentials(
-    D: ArrayLike, labels: ArrayLike, penalty: ArrayLike, beta: float = 1.0
-) -> Floats:
-    """Unary potentials of the loss-augmented energy (Komodakis 2011, Eq. 18).
-
-    ū_pq = d_pq + β [p and q in the same cluster], ū_qq = d_qq + β. The energy less the error
-    is then ``Ē(x) = Σ_pq ū_pq x_pq − α Σ_C |1 − Σ_{q∈C} x_qq| − βn`` (Eqs. 17, 20). O(n²).
-
-    Parameters
-    ----------
-    D : array-like of shape (n, n)
-        D[p, q] is the distance of point p to exemplar q. The diagonal is not used.
-    labels : array-like of n non-negative integers
-        The partition.
-    penalty : float or array-like of shape (n,)
-        Price d_qq of each exemplar.
-    beta : float, default=1.0
-        Weight β of Eq. 15.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        ū.
-
-    Examples
-    --------
-    >>> print(loss_augmented_potentials([[0, 3, 4], [3, 0, 5], [4, 5, 0]], [0, 0, 1], penalty=2))
-    [[3. 4. 4.]
-     [4. 3. 5.]
-     [4. 5. 3.]]
-    """
-    codes = _codes(labels)
-    distances = _check_distances(D, len(codes))
-    return _augment(distances, codes, _check_prices(penalty, len(codes)), beta)
-
-
-def point_slaves(potentials: Floats, multipliers: Floats) -> tuple[Indices, Mask]:
-    """Minimise the slaves of all points (Komodakis 2011, Eq. 23 and Lemma 2, completed).
-
-    In the papers: Komodakis 2011, Eqs. 32 and 33.
-
-    With θ_q = ū_qq/(n + 1) + λ_pq, slave p chooses q̄ = argmin θ̄, where θ̄_q = ū_pq + max(θ_q, 0)
-    and θ̄_p = θ_p. It opens q ≠ p if θ_q < 0 or if it has chosen q, and p if it has chosen p.
-    (They leave out that a chosen exemplar is to be open, without which x is infeasible.)
-    The value is min θ̄ + Σ_{q≠p} min(θ_q, 0) − β. O(n²) for all n slaves.
-
-    Parameters
-    ----------
-    potentials : ndarray of shape (n, n)
-        ū, see `loss_augmented_potentials`.
-    multipliers : ndarray of shape (n, n)
-        λ_pq, a row for each slave.
-
-    Returns
-    -------
-    chosen : ndarray of shape (n,)
-        q̄ of each slave.
-    is_open : ndarray of shape (n, n), bool
-        x̂_qq in each slave, a row for each slave.
-
-    Examples
-    --------
-    >>> U = np.array([[3.0, 4.0, 4.0], [4.0, 3.0, 5.0], [4.0, 5.0, 3.0]])
-    >>> multipliers = np.zeros((3, 3))
-    >>> multipliers[0] = [5.0, 0.0, -2.0]
-    >>> chosen, is_open = point_slaves(U, multipliers)
-    >>> print(chosen, is_open[0])
-    [2 1 2] [False False  True]
-    """
-    n = len(potentials)
-    points = np.arange(n)
-    theta = multipliers + potentials.diagonal() / (n + 1)
-    is_open = theta < 0
-    own = theta.diagonal().copy()
-    np.maximum(theta, 0, out=theta)
-    theta += potentials
-    np.fill_diagonal(theta, own)
-    chosen = theta.argmin(axis=1)
-    is_open[points, points] = False
-    is_open[points, chosen] = True
-    return chosen, is_open
-
-
-def cluster_slaves(shares: Floats, multipliers: Floats, labels: Indices, alpha: float) -> Mask:
-    """Minimise the slaves of all clusters (Komodakis 2011, Eqs. 24 and 34 and Lemma 2).
-
-    With θ_q = ū_qq/(n + 1) + λ_Cq, cluster C opens all q with θ_q < α if that gains more than
-    the 2α it costs, that is if 2α + Σ_{q∈C} min(θ_q − α, 0) < 0, and otherwise none. O(n).
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n,)
-        ū_qq/(n + 1).
-    multipliers : ndarray of shape (n,)
-        λ_Cq, where C is the cluster of q.
-    labels : ndarray of n integers from 0 to k − 1
-        Cluster of each point.
-    alpha : float
-        Weight α of Eq. 15.
-
-    Returns
-    -------
-    ndarray of shape (n,), bool
-        x̂_qq in the slave of the cluster of q.
-
-    Examples
-    --------
-    >>> multipliers = np.array([-1.0, -2.0, 5.0, -1.0])
-    >>> print(cluster_slaves(np.ones(4), multipliers, np.array([0, 0, 0, 1]), alpha=1.0))
-    [ True  True False False]
-    """
-    excess = shares + multipliers - alpha
-    gains = np.bincount(labels, np.minimum(excess, 0))
-    return (excess < 0) & (2 * alpha + gains < 0)[labels]
-
-
-def exemplars_of_partition(D: ArrayLike, labels: ArrayLike, penalty: ArrayLike = 0.0) -> Indices:
-    """Best exemplar of each cluster of a given partition (Komodakis 2011, Eq. 29).
-
-    q_C = argmin_{q∈C} Σ_{p∈C} d_pq. Points are to be assigned to the exemplar of their own
-    cluster; the nearest exemplar, as in the paper's Figure 1, can be another. O(n²) at most.
-
-    Parameters
-    ----------
-    D : array-like of shape (n, n)
-        D[p, q] is the distance of point p to exemplar q. The diagonal is not used.
-    labels : array-like of n non-negative integers
-        The partition.
-    penalty : float or array-like of shape (n,), default=0.0
-        Price d_qq of each exemplar; matters only where it differs between points.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Exemplar of each cluster, in increasing order of the labels.
-
-    Examples
-    --------
-    >>> x = np.array([0.0, 1.0, 2.0, 9.0])
-    >>> print(exemplars_of_partition(np.abs(x[:, None] - x), [0, 0, 0, 1]))
-    [1 3]
-    """
-    codes = _codes(labels)
-    costs = _check_distances(D, len(codes)).copy()
-    np.fill_diagonal(costs, _check_prices(penalty, len(codes)))
-    return _best_exemplars(costs, codes)
-
-
-# Clustering as a problem of the learner
-
-
-class ExemplarProblem:
-    """A training set of clustering, decomposed for `DualDecompositionLearner`.
-
-    The shared variables are the x_qq. All point slaves are one batch, all cluster slaves
-    another (Komodakis 2011, Eqs. 23-25).
-
-    Parameters
-    ----------
-    data : array-like of shape (n, n_features) or (n_features, n, n)
-        Points, or matrices of distances; see `features`.
-    labels : array-like of n non-negative integers
-        The wanted partition.
-    penalty : float
-        Price d_qq of an exemplar.
-    alpha, beta : float, default=1.0
-        Weights of the error (Eq. 15).
-    features : {"squared_differences", "precomputed"}, default="squared_differences"
-        As for `LatentExemplarMetric`.
-    scales : array-like of shape (n_features,), default=1.0
-        Each feature is divided by its scale.
-
-    Attributes
-    ----------
-    batches : list of SlaveBatch
-        The point slaves and the cluster slaves.
-    labels : ndarray of shape (n,)
-        The partition, numbered from 0.
-    n_variables, n_features : int
-        n, and the number of weights.
-
-    Notes
-    -----
-    The n × n × n_features array of features is never formed. Squared differences need
-    O(n² n_features) operations for the distances (a matrix product) and O(n n_features) for
-    a subgradient; O(n²) memory beside the data, which given matrices of distances exceed.
-
-    Examples
-    --------
-    >>> problem = ExemplarProblem([[0.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1], penalty=2.0)
-    >>> w = np.array([1.0])
-    >>> x = problem.complete(w, None)
-    >>> print(x, round(configuration_energy(problem, w, x), 9))
-    [1 1 1 3] 6.0
-    >>> loss = relaxed_loss(problem, w, initial_multipliers(problem), x)
-    >>> print(round(loss.value, 9), loss.weights.round(9))
-    9.6 [2.]
-    """
-
-    def __init__(
-        self,
-        data: ArrayLike,
-        labels: ArrayLike,
-        *,
-        penalty: float,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        features: str = "squared_differences",
-        scales: ArrayLike = 1.0,
-    ) -> None:
-        self.penalty = check_number(penalty, "penalty")
-        self.alpha = check_number(alpha, "alpha", above=0)
-        self.beta = check_number(beta, "beta", above=0)
-        self.labels = _codes(labels)
-        self.features = read_features(data, features)
-        if self.features.n_points != len(self.labels):
-            raise ValueError(
-                f"labels must hold one label for each of the {self.features.n_points} points; "
-                f"got {len(self.labels)}"
-            )
-        self.n_variables = len(self.labels)
-        self.n_features = self.features.n_features
-        self.scales = np.broadcast_to(np.asarray(scales, dtype=np.float64), self.n_features)
-        self.batches: list[SlaveBatch] = [_PointSlaves(self), _ClusterSlaves(self)]
-        self._w: Floats | None = None
-        self._potentials = np.empty(0)
-
-    def distances(self, w: Floats) -> Floats:
-        """d_pq = wᵀf_pq (Komodakis 2011, Eq. 10), with zeros on the diagonal."""
-        return self.features.distances(w / self.scales)
-
-    def potentials(self, w: Floats) -> Floats:
-        """ū of Eq. 18 at the weights w, kept until other weights are asked for."""
-        if self._w is None or not np.array_equal(w, self._w):
-            self._potentials = _augment(self.distances(w), self.labels, self.penalty, self.beta)
-            self._w = w.copy()
-        return self._potentials
-
-    def feature_sum(self, assignment: Indices) -> Floats:
-        """Σ_p f_pq with q the exemplar assigned to p, leaving out exemplars."""
-        return self.features.total(assignment) / self.scales
-
-    def complete(self, w: Floats, previous: Any) -> Indices:
-        """Assign all points to the best exemplar of their cluster (Eq. 29)."""
-        # Within a cluster, ū differs from d by the constant β.
-        return _best_exemplars(self.potentials(w), self.labels)[self.labels]
-
-    def decode(self, w: Floats, start: Indices) -> Indices:
-        """Local search for the minimum of Ē from the exemplars of `start`.
-
-        As long as no cluster has more than one exemplar, or none has less, the term of the error is
-        linear in the number of its exemplars, and Ē an energy of `mlbook.exemplars` with
-        penalty d_qq + β ± α. Both are tried.
-        """
-        U = self.potentials(w)
-        found = []
-        for sign in (-1, 1):
-            price = self.penalty + self.beta + sign * self.alpha
-            exemplars = improve_exemplars(U, np.unique(start), price, random_state=0)
-            found.append(exemplars[exemplar_labels(U, exemplars)])
-        return min(found, key=lambda x: configuration_energy(self, w, x))
-
-
-class _PointSlaves:
-    """The slaves of Komodakis 2011, Eq. 23."""
-
-    def __init__(self, problem: ExemplarProblem) -> None:
-        self.problem = problem
-        n = problem.n_variables
-        self.shape, self.coords = (n, n), np.arange(n)
-
-    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
-        return self._state(*point_slaves(self.problem.potentials(w), multipliers))
-
-    def evaluate(self, x: Indices) -> SlaveState:
-        is_open = np.zeros(len(x), dtype=bool)
-        is_open[x] = True
-        return self._state(x, np.broadcast_to(is_open, self.shape))
-
-    def _state(self, chosen: Indices, is_open: Mask) -> SlaveState:
-        problem, n = self.problem, len(chosen)
-        share = (problem.penalty + problem.beta) / (n + 1)
-        labels = problem.labels
-        together = (labels == labels[chosen]) & (chosen != np.arange(n))
-        const = share * np.count_nonzero(is_open) + problem.beta * (np.count_nonzero(together) - n)
-        return SlaveState(is_open, problem.feature_sum(chosen), float(const))
-
-
-class _ClusterSlaves:
-    """The slaves of Komodakis 2011, Eq. 24. Every point is in one of them."""
-
-    def __init__(self, problem: ExemplarProblem) -> None:
-        self.problem = problem
-        n = problem.n_variables
-        self.shape, self.coords = (n,), np.arange(n)
-        self.shares = np.full(n, (problem.penalty + problem.beta) / (n + 1))
-
-    def minimise(self, w: Floats, multipliers: Floats) -> SlaveState:
-        problem = self.problem
-        return self._state(cluster_slaves(self.shares, multipliers, problem.labels, problem.alpha))
-
-    def evaluate(self, x: Indices) -> SlaveState:
-        is_open = np.zeros(len(x), dtype=bool)
-        is_open[x] = True
-        return self._state(is_open)
-
-    def _state(self, is_open: Mask) -> SlaveState:
-        problem = self.problem
-        counts = np.bincount(problem.labels, is_open)
-        const = self.shares @ is_open - problem.alpha * np.abs(1 - counts).sum()
-        return SlaveState(is_open, np.zeros(problem.n_features), float(const))
+from mlbook.latent_crf.problem import ExemplarProblem
 
 
 class LatentExemplarMetric(BaseEstimator):
@@ -601,7 +194,7 @@ class LatentExemplarMetric(BaseEstimator):
                 "datasets and partitions must be sequences of the same length, at least 1; got "
                 f"lengths {len(datasets)} and {len(partitions)}"
             )
-        codes = [_codes(labels) for labels in partitions]
+        codes = [codes_of(labels) for labels in partitions]
         n_points = sum(map(len, codes))
         clusters = [int(labels.max()) + 1 for labels in codes]
         mean_size = n_points / sum(clusters)
@@ -632,8 +225,7 @@ class LatentExemplarMetric(BaseEstimator):
             )
         self.n_features_in_ = F
         self.scales_ = _mean_pair_values(problems)
-        for problem in problems:
-            problem.scales = self.scales_
+        problems = [problem.scaled(self.scales_) for problem in problems]
 
         unit = (beta + self.penalty_ / mean_size) / F
         start = np.full(F, unit)
@@ -654,11 +246,14 @@ class LatentExemplarMetric(BaseEstimator):
         self.strength_ = learner.strength
         self.weights_ = learner.weights_ / self.scales_
         self.exemplars_ = [
-            _best_exemplars(problem.potentials(learner.weights_), problem.labels)
+            best_exemplars(problem.potentials(learner.weights_), problem.labels)
             for problem in problems
         ]
-        for name in REPORTED:
-            setattr(self, name, getattr(learner, name))
+        self.objective_path_, self.best_iter_ = learner.objective_path_, learner.best_iter_
+        self.n_iter_, self.converged_ = learner.n_iter_, learner.converged_
+        self.current_loss_, self.relaxed_loss_ = learner.current_loss_, learner.relaxed_loss_
+        self.hinge_lower_bound_ = learner.hinge_lower_bound_
+        self.duality_gap_ = learner.duality_gap_
         if not self.weights_.any():
             _warn(
                 "all weights are zero: every distance is zero, and every prediction a single "
@@ -692,7 +287,7 @@ class LatentExemplarMetric(BaseEstimator):
             )
         return features.distances(self.weights_)
 
-    def predict(self, X: Any) -> Indices:
+    def predict(self, X: Any) -> Integers:
         """Cluster a dataset with the learned distance; the number of clusters is found.
 
         See `mlbook.exemplars.solve_exemplars` for the cost.
@@ -739,49 +334,6 @@ class LatentExemplarMetric(BaseEstimator):
                 f'projection must be "nonnegative" or a callable; got {self.projection!r}'
             )
         return _nonnegative
-
-
-# The same without checks
-
-
-def _augment(D: NDArray[Any], codes: Indices, penalty: Any, beta: float) -> Floats:
-    """`loss_augmented_potentials`."""
-    U = np.array(D, dtype=np.float64)
-    np.fill_diagonal(U, penalty)
-    return np.add(U, beta, out=U, where=codes[:, None] == codes)
-
-
-def _best_exemplars(costs: NDArray[Any], codes: Indices) -> Indices:
-    """`exemplars_of_partition`, with the penalties on the diagonal."""
-    order = np.argsort(codes, kind="stable")
-    clusters = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    found = [C[costs[np.ix_(C, C)].sum(axis=0, dtype=np.float64).argmin()] for C in clusters]
-    return np.array(found)
-
-
-# Checks and choices
-
-
-def _check_distances(D: Any, n: int) -> NDArray[Any]:
-    """Return one matrix of distances between n points, its diagonal zero."""
-    matrix = read_features([D], "precomputed").distances(np.ones(1))
-    if len(matrix) != n:
-        raise ValueError(f"D must have shape ({n}, {n}), one row for each label; got {np.shape(D)}")
-    return matrix
-
-
-def _check_prices(penalty: Any, n: int) -> Floats:
-    prices = np.asarray(penalty, dtype=np.float64)
-    if prices.shape not in ((), (n,)) or not np.isfinite(prices).all():
-        raise ValueError(
-            f"penalty must be a finite number or one for each of {n} points; got {penalty!r}"
-        )
-    return prices
-
-
-def _codes(labels: ArrayLike) -> Indices:
-    """Labels as 0..k−1, or an error that says what is wrong with them."""
-    return assignment_matrix(labels).tocsr().indices.astype(np.intp)
 
 
 def _nonnegative(w: Floats) -> Floats:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from mlbook._arrays import Floats, Integers
 
 
 class PairFeatures(Protocol):
@@ -23,7 +22,7 @@ class PairFeatures(Protocol):
     def distances(self, w: Floats) -> Any:
         """wᵀf_pq for all pairs, zero on the diagonal."""
 
-    def total(self, assignment: Indices) -> Floats:
+    def total(self, assignment: Integers) -> Floats:
         """Σ_p f_pq over the pairs of p and its q, pairs of a point with itself being zero."""
 
     def pair_total(self) -> Floats:
@@ -51,7 +50,7 @@ class _SquaredDifferences:
         np.fill_diagonal(D, 0)
         return D
 
-    def total(self, assignment: Indices) -> Floats:
+    def total(self, assignment: Integers) -> Floats:
         difference = self.X - self.X[assignment]
         return np.einsum("ij,ij->j", difference, difference, dtype=np.float64)
 
@@ -80,7 +79,7 @@ class _Precomputed:
     def distances(self, w: Floats) -> NDArray[Any]:
         return np.tensordot(w.astype(self.stack.dtype), self.stack, axes=1)
 
-    def total(self, assignment: Indices) -> Floats:
+    def total(self, assignment: Integers) -> Floats:
         chosen = self.stack[:, np.arange(self.n_points), assignment]
         return chosen.sum(axis=1, dtype=np.float64)
 
@@ -89,7 +88,9 @@ class _Precomputed:
 
 
 def read_features(data: Any, kind: str) -> PairFeatures:
-    """Read one data set as vectors for its pairs."""
+    """Read one data set as vectors for its pairs; what has been read stays as it is."""
+    if isinstance(data, _SquaredDifferences | _Precomputed):
+        return data
     floats: Any = [np.float64, np.float32]
     if kind == "squared_differences":
         return _SquaredDifferences(check_array(data, dtype=floats, input_name="X"))

@@ -11,14 +11,15 @@ from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mlbook.grid_crf import GridProblem, LatentGridCRF, make_xor_grids, minimise_chains
-from mlbook.latent_crf import (
+from mlbook.datasets import make_xor_grids
+from mlbook.dual_decomposition import (
     configuration_energy,
     dual_value,
     initial_multipliers,
     relaxed_loss,
     tighten,
 )
+from mlbook.grid_crf import GridProblem, LatentGridCRF, minimize_chains
 
 SHAPES = [(2, 2), (1, 4), (4, 1), (1, 1), (2, 3)]
 
@@ -73,7 +74,7 @@ def test_chains_against_enumeration(seed, length, n_states, ties):
     if ties:
         unary, table = unary.round(), table.round()
     unary[0, 0, 1:] = np.inf
-    found = minimise_chains(unary, table)
+    found = minimize_chains(unary, table)
 
     def cost(m, states):
         nodes = sum(unary[m, node, state] for node, state in enumerate(states))
@@ -249,7 +250,7 @@ def test_inference_brackets_the_minimum(model, shape, decomposition):
 
 
 def test_inference_uses_the_slaves():
-    """Where the single nodes mislead the descent, the chains' own minimisers lead it."""
+    """Where the single nodes mislead the descent, the chains' own minimizers lead it."""
     helped = 0
     for seed in range(20):
         problem, image, _, w = random_problem((6, 6), annotated=False, seed=seed)
@@ -281,26 +282,9 @@ def test_edges_three_labels_and_a_constant_feature(xor):
     assert error(model, padded[5:], labels[5:]) < 0.15
 
 
-def test_generator():
-    images, labels, parts = make_xor_grids(400, (5, 7), block=3, noise=0.5, random_state=0)
-    assert images.shape == (400, 5, 7, 2) and labels.shape == parts.shape == (400, 5, 7)
-    means = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
-    for part, mean in enumerate(means):
-        here = images[parts == part]
-        assert_allclose(here.mean(axis=0), mean, atol=5 * 0.5 / np.sqrt(len(here)))
-        assert_allclose(here.std(axis=0), 0.5, rtol=0.05)
-        assert_array_equal(np.unique(labels[parts == part]), mean[0] != mean[1])
-    assert np.all(parts[:, :3, :3] == parts[:, :1, :1]) and np.any(parts[:, 3] != parts[:, 2])
-    assert_allclose(np.bincount(parts[:, 0, 0]) / 400, 0.25, atol=0.1)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_xor_grids(0), "n_images must be an integer, at least 1"),
-        (lambda: make_xor_grids(shape=(0, 3)), "each side of shape must be"),
-        (lambda: make_xor_grids(block=0), "block must be"),
-        (lambda: make_xor_grids(noise=-1.0), "noise must be"),
         (lambda: GridProblem(np.ones((2, 2))), r"image must have shape .* got \(2, 2\)"),
         (lambda: GridProblem(np.ones((2, 0, 1))), "image must have shape|minimum of 1"),
         (lambda: GridProblem(np.full((1, 1, 1), np.nan)), "image contains NaN"),

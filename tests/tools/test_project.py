@@ -83,9 +83,9 @@ SHARED = {"partitions"}
 TOPMOST = {"demos", "experiments"}
 LEAVES = {"explore", "plots", "quiz", "datasets"}
 ALSO = {
-    "grid_crf": {"latent_crf"},
+    "grid_crf": {"dual_decomposition"},
     "large_margin": {"changepoints", "kmeans"},
-    "latent_crf": {"exemplars"},
+    "latent_crf": {"dual_decomposition", "exemplars"},
     "mimlca": {"mlca", "bags"},
     "bag_baselines": {"bags"},
 }

@@ -1,0 +1,217 @@
+"""LatentExemplarMetric: what it finds, what does not matter, what it refuses."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from clustering_problems import small_sets
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from mlbook.exemplars import solve_exemplars
+from mlbook.latent_crf import LatentExemplarMetric, exemplars_of_partition
+from mlbook.partitions import f_measure, partition_loss
+
+
+@pytest.fixture(scope="module")
+def learned():
+    points, partitions = small_sets(5, 60, n_features=20, n_clusters=4, center_std=3.0)
+    metric = LatentExemplarMetric(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return metric.fit(points[:3], partitions[:3]), points, partitions
+
+
+def test_noise_is_suppressed_and_new_data_clustered(learned):
+    metric, points, partitions = learned
+    assert metric.weights_[10:].max() < 0.01 * metric.weights_[:10].mean()
+    for X, y in zip(points[3:], partitions[3:], strict=True):
+        labels = metric.predict(X)
+        assert len(np.unique(labels)) == 4 and f_measure(labels, y) == 1
+        D = ((X[:, None] - X) ** 2).sum(axis=2)
+        blind = solve_exemplars(D, np.median(D) * 3, random_state=0).exemplars
+        assert len(blind) > 1 and f_measure(blind[D[:, blind].argmin(axis=1)], y) < 0.6
+
+
+def test_fitted_attributes(learned):
+    metric, points, partitions = learned
+    pairs = [((X[:, None] - X) ** 2)[~np.eye(60, dtype=bool)] for X in points[:3]]
+    assert_allclose(metric.scales_, np.concatenate(pairs).mean(axis=0))
+    size = 180 / sum(len(np.unique(y)) for y in partitions[:3])
+    assert metric.penalty_ == 0.15 * size and metric.strength_ == 18
+    assert metric.n_features_in_ == 20 and metric.converged_
+    path = metric.objective_path_
+    assert metric.n_iter_ == len(path) - 1 and metric.best_iter_ == path.argmin()
+    J = np.sum(metric.weights_ * metric.scales_)
+    assert_allclose(metric.current_loss_ + 18 * J, path.min())
+    assert metric.hinge_lower_bound_ <= metric.relaxed_loss_ <= metric.current_loss_
+    for X, y, found in zip(points, partitions, metric.exemplars_, strict=False):
+        D = (((X[:, None] - X) ** 2) * metric.weights_).sum(axis=2)
+        assert_allclose(metric.distances(X), D, atol=1e-12)
+        assert_array_equal(found, exemplars_of_partition(D, y))
+
+
+def test_precomputed_features_give_the_same_metric(learned):
+    metric, points, partitions = learned
+    rubbish = np.diag(np.full(60, np.nan))
+    stacks = [((X[:, None] - X) ** 2).transpose(2, 0, 1) + rubbish for X in points]
+    same = clone(metric).set_params(features="precomputed").fit(stacks[:3], partitions[:3])
+    assert_allclose(same.weights_, metric.weights_, rtol=1e-6, atol=1e-12)
+    assert_allclose(same.objective_path_, metric.objective_path_, rtol=1e-6)
+    assert_array_equal(same.predict(list(stacks[4])), metric.predict(points[4]))
+
+
+def test_asymmetric_distances_of_both_signs():
+    """A useful feature, seen from one side only, among others that are noise."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 8)
+    stacks = []
+    for _ in range(3):
+        useful = np.where(labels[:, None] == labels, 0.2, 1.0) * rng.uniform(0.5, 1.5, (32, 32))
+        noise = rng.normal(0.5, 1, (4, 32, 32))
+        stacks.append(np.concatenate([useful[None], noise]))
+    metric = LatentExemplarMetric(features="precomputed").fit(stacks[:2], [labels] * 2)
+    shares = metric.weights_ * metric.scales_
+    assert shares[1:].sum() < 0.1 * shares[0]
+    assert partition_loss(metric.predict(stacks[2]), labels) == 0
+    D = metric.distances(stacks[2])
+    assert_allclose(D, np.tensordot(metric.weights_, stacks[2], 1) * (1 - np.eye(32)))
+    assert not np.allclose(D, D.T)
+
+
+def test_units_and_origin_do_not_matter(learned):
+    metric, points, partitions = learned
+    units = np.geomspace(1e-3, 1e3, 20)
+    other = clone(metric).fit([(X + 5) * units for X in points[:3]], partitions[:3])
+    assert_allclose(other.weights_ * units**2, metric.weights_, rtol=1e-6, atol=1e-12)
+    assert_array_equal(other.predict((points[3] + 5) * units), metric.predict(points[3]))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_variants(learned):
+    metric, points, partitions = learned
+    start, end = metric.objective_path_[[0, 40]]
+    fit = {"X": points[:3], "y": partitions[:3]}
+
+    def fitted(**options):
+        return clone(metric).set_params(max_iter=40, **options).fit(fit["X"], fit["y"])
+
+    threads, one = fitted(n_jobs=2), fitted()
+    assert_array_equal(threads.objective_path_, one.objective_path_)
+    assert_array_equal(one.objective_path_, metric.objective_path_[:41])
+    stochastic = fitted(stochastic=True)
+    assert_array_equal(stochastic.weights_, fitted(stochastic=True).weights_)
+    assert_allclose(stochastic.objective_path_[0], start)
+    for other in (stochastic, fitted(inner_iter=3)):
+        assert other.objective_path_.min() < 1.1 * end < start
+    ridge = fitted(regularizer="l2")
+    assert_allclose(ridge.objective_path_[0], start)  # the automatic τ makes both equal there
+    assert ridge.objective_path_.min() < 0.7 * start
+    capped = fitted(projection=lambda w: w.clip(0, 0.07))
+    assert_allclose((capped.weights_ * capped.scales_).max(), 0.07)
+    signed = fitted(projection=lambda w: w)
+    assert signed.weights_.min() <= 0 and f_measure(signed.predict(points[4]), partitions[4]) == 1
+
+
+def test_float32_is_kept(learned):
+    metric, points, partitions = learned
+    X = points[4].astype(np.float32)
+    assert metric.distances(X).dtype == np.float32
+    assert_allclose(metric.distances(X), metric.distances(points[4]), rtol=1e-3, atol=1e-3)
+    single = clone(metric).fit([Z.astype(np.float32) for Z in points[:3]], partitions[:3])
+    assert_allclose(single.weights_, metric.weights_, rtol=0.2, atol=0.02 * metric.weights_.max())
+
+
+def test_progress_is_shown_if_wanted(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    points, partitions = small_sets()
+    with pytest.warns(ConvergenceWarning):
+        LatentExemplarMetric(max_iter=2, verbose=True).fit(points, partitions)
+    assert "subgradient steps: 3 of 3, objective" in capsys.readouterr().err
+
+
+def test_warnings():
+    points, partitions = small_sets()
+    with pytest.warns(UserWarning, match="penalty=0.5 is not above alpha=1"):
+        LatentExemplarMetric(penalty=0.5).fit(points, partitions)
+    with pytest.warns(UserWarning, match="all weights are zero.*lower strength=1000"):
+        metric = LatentExemplarMetric(strength=1000).fit(points, partitions)
+    assert_array_equal(metric.predict(points[0]), 0)
+    with (
+        pytest.warns(UserWarning, match="every training set is a single cluster"),
+        pytest.warns(UserWarning, match="all weights are zero"),
+    ):
+        LatentExemplarMetric(strength=0.0).fit(points, [np.zeros(15, dtype=int)] * 3)
+    with pytest.warns(
+        ConvergenceWarning, match="fell by more than 0.01 .* last 20 of 5 .* raise max_iter"
+    ):
+        LatentExemplarMetric(max_iter=5).fit(points, partitions)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a finite number, greater than 0; got 0"),
+        ({"beta": -1.0}, "beta must be"),
+        ({"penalty": "median"}, 'penalty must be "auto" or a number'),
+        ({"penalty": 0.0}, "penalty must be"),
+        ({"penalty": np.nan}, "penalty must be"),
+        ({"strength": -0.1}, "strength must be a finite number, at least 0"),
+        ({"strength": "none"}, 'strength must be "auto" or a number'),
+        ({"regularizer": "l0"}, "regularizer must be one of"),
+        ({"projection": "simplex"}, 'projection must be "nonnegative" or a callable'),
+        ({"features": "cosine"}, 'features must be "squared_differences" or "precomputed"'),
+        ({"inner_iter": 0}, "inner_iter must be an integer, at least 1; got 0"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"tol": -1}, "tol must be"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        LatentExemplarMetric(**options).fit(*small_sets())
+
+
+def with_entry(value, where):
+    D = np.ones((2, 4, 4))
+    D[where] = value
+    return D
+
+
+X4, Y4 = np.arange(8.0).reshape(4, 2) ** 2, [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("features", "datasets", "partitions", "message"),
+    [
+        ("squared_differences", [], [], "datasets and partitions must be .* lengths 0 and 0"),
+        ("squared_differences", [X4], [Y4, Y4], "lengths 1 and 2"),
+        ("squared_differences", [X4], [[0, 1, 1]], "training set 0: labels must hold one label"),
+        ("squared_differences", [X4], [[0, 1, 1, -1]], "labels must be non-negative"),
+        ("squared_differences", [X4], [[0.5, 1, 1, 0]], "labels must hold integers"),
+        ("squared_differences", [X4, X4[:, :1]], [Y4, Y4], r"same number of features; got \[2, 1"),
+        ("squared_differences", [X4 * [1, 0]], [Y4], r"features \[1\] are zero for all pairs"),
+        ("squared_differences", [X4 * np.nan], [Y4], "training set 0: Input X contains NaN"),
+        ("squared_differences", [X4[:0]], [Y4], "minimum of 1 is required"),
+        ("squared_differences", [X4[[0, 0]]], [[0, 1]], "are zero for all pairs"),
+        ("precomputed", [np.ones((4, 4))], [Y4], r"shape \(n_features, n, n\).*got \(4, 4\)"),
+        ("precomputed", [np.ones((2, 4, 3))], [Y4], r"got \(2, 4, 3\)"),
+        ("precomputed", [np.ones((2, 0, 0))], [Y4], r"got \(2, 0, 0\)"),
+        ("precomputed", [[np.ones((4, 4)), np.ones((3, 3))]], [Y4], "must have one shape"),
+        ("precomputed", [with_entry(np.nan, (1, 2, 0))], [Y4], r"nan in matrix 1 at \[2, 0\]"),
+        ("precomputed", [with_entry(np.inf, (0, 0, 3))], [Y4], r"inf in matrix 0 at \[0, 3\]"),
+        ("precomputed", [with_entry(0, 1)], [Y4], r"features \[1\] are zero for all pairs"),
+    ],
+)
+def test_bad_data(features, datasets, partitions, message):
+    with pytest.raises(ValueError, match=message):
+        LatentExemplarMetric(features=features).fit(datasets, partitions)
+
+
+def test_bad_arrays(learned):
+    metric, points, _ = learned
+    with pytest.raises(ValueError, match="X must have 20 features, as in fit; got 3"):
+        metric.predict(points[0][:, :3])
+    with pytest.raises(NotFittedError):
+        LatentExemplarMetric().distances(points[0])
