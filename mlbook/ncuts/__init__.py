@@ -14,18 +14,20 @@ here forms an n × n matrix from it, beyond a few hundred nodes.
 
 Where the affinities are exp(−Σ_p b_p (x_ip − x_jp)²), the weights b can be learned from
 partitions that are known: `NormalizedCutMetric`.
+
+The room holds:
+
+- ``cuts.py``: the value of a cut, its bound, and a good cut;
+- ``eigenvectors.py``: leading eigenvectors, also where a graph is nearly in pieces;
+- ``affinities.py``: pairs of pixels, and affinities on them;
+- ``hinge.py``: the loss that learning minimizes;
+- ``estimator.py``: `NormalizedCutMetric`.
 """
 
-from mlbook.ncuts.cuts import (
-    NormalizedCutMetric,
-    gaussian_affinity,
-    grid_edges,
-    normalized_cut,
-    normalized_cut_bound,
-    normalized_cut_value,
-    spectral_hinge,
-    squared_differences,
-)
+from mlbook.ncuts.affinities import gaussian_affinity, grid_edges, squared_differences
+from mlbook.ncuts.cuts import normalized_cut, normalized_cut_bound, normalized_cut_value
+from mlbook.ncuts.estimator import NormalizedCutMetric
+from mlbook.ncuts.hinge import spectral_hinge
 
 __all__ = [
     "NormalizedCutMetric",

@@ -12,15 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from mlbook._arrays import Floats
 from mlbook.partitions import assignment_matrix
-
-Floats = NDArray[np.float64]
 
 FEW_NODES = 300  # up to here a dense eigenvalue problem is the faster one
 ACCURACY = 1e-7  # of the eigenvectors of larger graphs: size of their residuals
