@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
@@ -34,17 +37,18 @@ GROUPS = {
 }
 
 
-def licence(name: str) -> str:
-    """Return what a package declares: an expression, a few words, or its classifiers."""
-    metadata = distribution(name).metadata
-    fields = [metadata[key] for key in ("License-Expression", "License") if key in metadata]
-    said = next((str(field).strip() for field in fields if field), "")
-    short = "\n" not in said and len(said) <= 60 and not said.startswith(("Copyright", "UNKNOWN"))
-    if said and short:
-        return said
-    classifiers = metadata.get_all("Classifier") or []
-    named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License ::")]
-    return ", ".join(named) or "not said"
+def licences() -> dict[str, str]:
+    """Return what every installed package says of its licence, by pip-licenses."""
+    command = [
+        sys.executable,
+        "-m",
+        "piplicenses",
+        "--from=mixed",
+        "--with-system",
+        "--format=json",
+    ]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {canonicalize_name(each["Name"]): each["License"] for each in found}
 
 
 def closure(requirements: Iterable[str]) -> set[str]:
@@ -84,11 +88,11 @@ def page() -> str:
     """Return the text of the page."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {"library": project["dependencies"], **project["optional-dependencies"]}
-    left = locked()
+    left, said = locked(), licences()
     parts = [HEAD]
     for group, title in GROUPS.items():
         names = sorted(closure(wanted[group]) & left.keys())
-        rows = [f"| {name} | {left.pop(name)} | {licence(name)} |" for name in names]
+        rows = [f"| {name} | {left.pop(name)} | {said[name]} |" for name in names]
         parts.append(f"\n## {title}\n\n| package | version | licence |\n| --- | --- | --- |\n")
         parts.append("\n".join(rows) + "\n")
     if left:
