@@ -68,7 +68,7 @@ def test_a_changed_lock_file_installs_again_without_starting_over(fake, monkeypa
 
 
 def test_another_python_starts_over(fake):
-    venv, steps = fake
+    venv, _ = fake
     ensure(venv)
     record = json.loads((venv / environment.RECORD).read_text())
     (venv / environment.RECORD).write_text(json.dumps(record | {"python": "3.11.0"}))
@@ -99,7 +99,7 @@ def test_a_python_without_wheels_is_refused_for_the_book_only():
 def test_a_failing_step_says_what_failed(tmp_path):
     with pytest.raises(EnvironmentFailure, match="no luck"):
         environment.run([sys.executable, "-c", "raise SystemExit(3)"], "no luck")
-    with pytest.raises(EnvironmentFailure, match="no luck .*no-such"):
+    with pytest.raises(EnvironmentFailure, match=r"no luck .*no-such"):
         environment.run([str(tmp_path / "no-such-program")], "no luck")
 
 

@@ -25,17 +25,24 @@ def test_make_knows_every_command():
 
 
 def test_a_failing_step_is_named_and_gives_exit_code_one(monkeypatch, capsys):
+    def lint(rest):
+        """Fail."""
+        run.step("style", "-c", "raise SystemExit(5)")
+
     monkeypatch.setattr(run.environment, "ensure", lambda venv, newest=False: sys.executable)
-    monkeypatch.setitem(
-        run.COMMANDS, "lint", lambda rest: run.step("style", "-c", "raise SystemExit(5)")
-    )
+    monkeypatch.setitem(run.COMMANDS, "lint", lint)
     assert run.main(["lint"]) == 1
     assert "Failed: style" in capsys.readouterr().err
 
 
 def test_arguments_are_passed_on(monkeypatch):
     seen = []
-    monkeypatch.setitem(run.COMMANDS, "bench", seen.extend)
+
+    def bench(rest):
+        """Remember."""
+        seen.extend(rest)
+
+    monkeypatch.setitem(run.COMMANDS, "bench", bench)
     assert run.main(["bench", "--only", "mlca"]) == 0
     assert seen == ["--only", "mlca"]
 
