@@ -160,14 +160,13 @@ def page_context(app: Sphinx, root: Path, module: str, users: list[str]) -> dict
 def highlight(app: Sphinx, code: str, found: dict[str, Function]) -> str:
     """Return the code with numbered lines; each function is one element, of its own name."""
     bridge = app.builder.highlighter  # type: ignore[attr-defined]
-    lines = bridge.highlight_block(code, "python", linenos="inline").splitlines()
+    lines = bridge.highlight_block(code, "python", linenos="inline").splitlines(keepends=True)
     before, lines[0] = lines[0].split("<pre>")
     for function in found.values():
-        lines[function.first - 1] = (
-            f'<span class="mlbook-function" id="{function.name}">' + (lines[function.first - 1])
-        )
+        opened = f'<span class="mlbook-function" id="{function.name}">'
+        lines[function.first - 1] = opened + lines[function.first - 1]
         lines[function.last - 1] += "</span>"
-    return f"{before}<pre>" + "\n".join(lines)
+    return f"{before}<pre>{''.join(lines)}"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
