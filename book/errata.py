@@ -11,13 +11,11 @@ from scipy.special import eval_hermitenorm
 
 from book.figures.change_points import printed_algorithm, splits_in_time
 from book.figures.kmeans import all_partitions
-from book.figures.mimlca import feasible_assignments, own_clusters
-from book.figures.mlca import worst_case_risk
 from mlbook.changepoints import segment_matrix
 from mlbook.kmeans import distortion
 from mlbook.latent_crf import ExemplarProblem, initial_multipliers, point_slaves, relaxed_loss
-from mlbook.mimlca import weak_kmeans
-from mlbook.mlca import closed_form_metric
+from mlbook.mimlca import feasible_assignments, own_clusters, weak_kmeans
+from mlbook.mlca import closed_form_metric, worst_case_risk
 from mlbook.ncuts import normalized_cut_value
 from mlbook.partitions import (
     contingency,

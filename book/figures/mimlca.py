@@ -1,8 +1,7 @@
 """Figures of the chapter on MIMLCA."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from mlbook.bags import Bags
 from mlbook.datasets import WeakBags, bags_from_labels
 from mlbook.mimlca import MIMLCA, assign_instances, chi2_rbf_kernel, weak_kmeans
-from mlbook.partitions import assignment_matrix, equivalence_matrix
+from mlbook.partitions import assignment_matrix
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
@@ -26,14 +25,11 @@ __all__ = [
     "bags_and_strangers",
     "digit_bags",
     "digits_in_bags",
-    "feasible_assignments",
     "four_bags",
     "from_instances",
     "kernel_ranks",
     "kernel_wrong_names",
     "label_noise",
-    "own_clusters",
-    "relaxed_overlap",
     "rounds",
     "rounds_picture",
     "scenarios",
@@ -46,70 +42,6 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.integer]
 
 NONE = 6  # colour of instances without category; the toy has categories 0 to 5
-
-
-# Assignments of a few bags, all of them
-
-
-def feasible_assignments(offsets: ArrayLike, Y: ArrayLike) -> Iterator[Labels]:
-    """Every assignment that the bags allow (Law 2017, Eq. 2), −1 for instances without category.
-
-    Examples
-    --------
-    >>> [labels.tolist() for labels in feasible_assignments([0, 2], [[1, 0, 1]])]
-    [[0, 2], [2, 0]]
-    """
-    starts = np.asarray(offsets)
-    per_bag = []
-    for i, row in enumerate(np.asarray(Y)):
-        instances, names = range(starts[i], starts[i + 1]), np.flatnonzero(row)
-        p = min(len(instances), len(names))
-        pairs = product(combinations(instances, p), permutations(names, p))
-        per_bag.append([list(zip(*pair, strict=True)) for pair in pairs])
-    for choice in product(*per_bag):
-        labels = np.full(starts[-1], -1)
-        for instance, name in (pair for bag in choice for pair in bag):
-            labels[instance] = name
-        yield labels
-
-
-def own_clusters(labels: ArrayLike) -> Labels:
-    """Make each unassigned instance a cluster of its own: a partition of all instances.
-
-    Its matrix is I + HH† − diag(H1), so that its distortion is that of the assignment.
-
-    In the papers: Law 2017, Eqs. 3-6.
-
-    Examples
-    --------
-    >>> own_clusters([1, -1, 0, -1]).tolist()
-    [1, 2, 0, 3]
-    """
-    found = np.array(labels)
-    alone = found < 0
-    found[alone] = found.max() + 1 + np.arange(np.count_nonzero(alone))
-    return found
-
-
-def relaxed_overlap(X: Floats, M: Floats, offsets: ArrayLike, Y: ArrayLike) -> float:
-    """Evaluate a metric in the relaxed problem (Law 2017, Eqs. 7 and 10), by enumeration.
-
-    The smallest ⟨C, Ĉ⟩ over the feasible C that maximize ⟨C, XMXᵀ⟩, where Ĉ projects onto the
-    column space of XMXᵀ.
-
-    Examples
-    --------
-    >>> X, offsets, Y = four_bags()
-    >>> round(relaxed_overlap(X, np.linalg.inv(X.T @ X), offsets, Y), 6)
-    1.5
-    """
-    A = X @ M @ X.T
-    values, vectors = np.linalg.eigh(A)
-    basis = vectors[:, values > 1e-9 * values[-1]]
-    every = [equivalence_matrix(own_clusters(f)) for f in feasible_assignments(offsets, Y)]
-    traces = np.array([np.sum(C * A) for C in every])
-    winners = np.flatnonzero(traces > traces.max() - 1e-9 * abs(traces).max())
-    return float(min(np.trace(basis.T @ every[i] @ basis) for i in winners))
 
 
 # The worked example

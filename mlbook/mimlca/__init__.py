@@ -19,20 +19,23 @@ assignments that use equally many categories are equally good. So it is with an 
 kernel matrix and the method as printed. Hence `rank` and `rtol`: everything here is done
 in the leading r singular directions, as if X, or the kernel matrix, were replaced by its best
 approximation of rank r.
+
+The files: `estimator` (MIMLCA), `assignments` (Eqs. 12-13), `choices` (what is feasible, Eq. 2),
+`basis` (U), `kernels`, and `relaxation` (Eqs. 3-7 and 10 by enumeration).
 """
 
-from mlbook.mimlca.estimator import (
-    MIMLCA,
-    WeakKMeans,
-    assign_instances,
-    chi2_rbf_kernel,
-    weak_kmeans,
-)
+from mlbook.mimlca.assignments import WeakKMeans, assign_instances, weak_kmeans
+from mlbook.mimlca.estimator import MIMLCA
+from mlbook.mimlca.kernels import chi2_rbf_kernel
+from mlbook.mimlca.relaxation import feasible_assignments, own_clusters, relaxed_overlap
 
 __all__ = [
     "MIMLCA",
     "WeakKMeans",
     "assign_instances",
     "chi2_rbf_kernel",
+    "feasible_assignments",
+    "own_clusters",
+    "relaxed_overlap",
     "weak_kmeans",
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-Labels = NDArray[np.intp]
+from mlbook._arrays import Floats, Integers, squared_norms
 
 BLOCK_ENTRIES = 2**18  # entries of U gathered at a time: 2 MB, which a cache holds
 
@@ -27,7 +27,7 @@ class Choices:
     """
 
     def __init__(
-        self, sizes: NDArray[np.intp], labels: csr_array, reject_costs: NDArray[Any] | None
+        self, sizes: Integers, labels: csr_array, reject_costs: NDArray[Any] | None
     ) -> None:
         self.n, self.k = int(sizes.sum()), labels.shape[1]
         self.reject_costs = reject_costs
@@ -62,7 +62,7 @@ class Choices:
         table = csr_array((weights, (self.categories, self.instances)), shape=(self.k, self.n))
         return table @ U
 
-    def assign(self, U: NDArray[Any], Z: NDArray[Any]) -> Labels:
+    def assign(self, U: NDArray[Any], Z: NDArray[Any]) -> Integers:
         """Return the cheapest feasible assignment."""
         costs = np.zeros(len(self.instances))
         free = np.flatnonzero(self.free)
@@ -71,11 +71,11 @@ class Choices:
             costs = np.minimum(costs - self.reject_costs[self.instances], 0.0)
         return self._cheapest(costs)
 
-    def random(self, rng: np.random.RandomState) -> Labels:
+    def random(self, rng: np.random.RandomState) -> Integers:
         """Return a feasible assignment of as many instances as possible, at random."""
         return self._cheapest(-rng.uniform(size=len(self.instances)))
 
-    def _cheapest(self, costs: NDArray[np.float64]) -> Labels:
+    def _cheapest(self, costs: Floats) -> Integers:
         chosen = np.zeros(len(costs), dtype=bool)
         if self.n_simple:
             starts = self.starts[: self.n_simple + 1]
@@ -96,17 +96,13 @@ class Choices:
 
 
 def _pair_costs(
-    U: NDArray[Any], Z: NDArray[Any], instances: Labels, categories: Labels
-) -> NDArray[np.float64]:
+    U: NDArray[Any], Z: NDArray[Any], instances: Integers, categories: Integers
+) -> Floats:
     """Squared distances of instances to the centroids they are paired with."""
     costs = np.empty(len(instances))
     step = max(1, BLOCK_ENTRIES // U.shape[1])
     for i in range(0, len(instances), step):
         pairs = slice(i, i + step)
-        costs[pairs] = row_norms(U[instances[pairs]] - Z[categories[pairs]])
+        differences = U[instances[pairs]] - Z[categories[pairs]]
+        costs[pairs] = squared_norms(differences.astype(np.float64, copy=False))
     return costs
-
-
-def row_norms(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Squared norms of the rows, in double precision."""
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)

@@ -1,260 +1,29 @@
-"""Kernels, the alternation of weak k-means, and the estimator MIMLCA."""
+"""The estimator MIMLCA."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh, svd
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import chi2_kernel
-from sklearn.preprocessing import normalize
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mlbook._validation import check_choice, check_integer, check_number
-from mlbook.bags import Bags, candidate_labels, check_offsets
-from mlbook.mimlca.choices import Choices, row_norms
+from mlbook._arrays import Integers
+from mlbook._validation import check_integer, check_number
+from mlbook.bags import Bags, candidate_labels
+from mlbook.mimlca.assignments import mean_weights, weak_kmeans
+from mlbook.mimlca.basis import Basis, kernel_basis, singular_basis
+from mlbook.mimlca.kernels import FLOATS, chi2_rbf_kernel, kernel_matrix
 from mlbook.mlca import MLCA
-from mlbook.mlca.least_squares import digest
-
-__all__ = ["MIMLCA", "WeakKMeans", "assign_instances", "chi2_rbf_kernel", "weak_kmeans"]
 
 Kernel = Callable[[Any, Any], Any]
-Labels = NDArray[np.intp]
 
-FLOATS = (np.float64, np.float32)
-INITS = ("weighted", "unambiguous", "random")
 SCORE_ENTRIES = 2**24  # scores computed at a time in `predict`
-
-
-class WeakKMeans(NamedTuple):
-    """Result of `weak_kmeans`.
-
-    Attributes
-    ----------
-    assignments : ndarray of shape (n,)
-        Category of each instance, −1 where it has none.
-    objective_path : ndarray
-        Objective of Eq. 12 for the assignment of each round, strictly decreasing.
-    n_iter : int
-        Number of assignment steps after the first.
-
-    Examples
-    --------
-    >>> found = weak_kmeans([[0.0], [5.1], [0.2], [5.0]], [0, 2, 4], [[1, 1], [1, 1]])
-    >>> isinstance(found, WeakKMeans), found.assignments.tolist(), found.n_iter
-    (True, [0, 1, 0, 1], 1)
-    """
-
-    assignments: Labels
-    objective_path: NDArray[np.float64]
-    n_iter: int
-
-
-def assign_instances(
-    U: ArrayLike,
-    centroids: ArrayLike,
-    offsets: ArrayLike,
-    Y: Any,
-    reject_costs: ArrayLike | None = None,
-) -> Labels:
-    """Cheapest feasible assignment of every bag, given the centroids (Law 2017, Eq. 13).
-
-    In the papers: Law 2017, Eqs. 2, 13 and 39.
-
-    Bag i gets min(n_i, number of its labels) instances assigned, each label used at most once,
-    so that the sum of squared distances to the centroids is smallest. Bags with one instance
-    or one label are solved all at once, the others by the Hungarian algorithm of scipy. Ties
-    are broken by index.
-
-    O(r Σ n_i q_i) for the distances, with q_i labels in bag i; O(p_i² max(n_i, q_i)) for the
-    assignment of a bag, where p_i = min(n_i, q_i).
-
-    Parameters
-    ----------
-    U : array-like of shape (n, r)
-        Instances.
-    centroids : array-like of shape (k, r)
-        One centroid per category.
-    offsets : array-like of m + 1 integers
-        Bag i holds the rows from ``offsets[i]`` up to ``offsets[i + 1]``.
-    Y : array-like or sparse array of shape (m, k)
-        Candidate labels of the bags, 0 and 1.
-    reject_costs : array-like of shape (n,), optional
-        What it costs to leave each instance without category. An instance is then assigned
-        only where that lowers the sum of all costs; default: as many as can be are assigned.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Category of each instance, −1 where it has none.
-
-    Raises
-    ------
-    ValueError
-        If an input is not as described.
-
-    Examples
-    --------
-    >>> U, Z = [[0.0], [1.0], [9.0]], [[0.5], [8.0]]
-    >>> assign_instances(U, Z, [0, 3], [[1, 1]]).tolist()
-    [0, -1, 1]
-    """
-    rows, sizes, labels = _check_bags(U, offsets, Y)
-    Z: Any = check_array(centroids, dtype=rows.dtype, input_name="centroids")
-    if Z.shape != (labels.shape[1], rows.shape[1]):
-        raise ValueError(
-            f"centroids must have shape ({labels.shape[1]}, {rows.shape[1]}), one for each column "
-            f"of Y; got {Z.shape}"
-        )
-    costs = None
-    if reject_costs is not None:
-        costs = np.asarray(reject_costs, dtype=np.float64)
-        if costs.shape != (len(rows),) or np.isnan(costs).any():
-            raise ValueError(
-                f"reject_costs must hold a number for each of {len(rows)} instances; got shape "
-                f"{costs.shape}{', NaN among them' if np.isnan(costs).any() else ''}"
-            )
-    return Choices(sizes, labels, costs).assign(rows, Z)
-
-
-def weak_kmeans(
-    U: ArrayLike,
-    offsets: ArrayLike,
-    Y: Any,
-    *,
-    init: str = "weighted",
-    n_init: int = 1,
-    max_iter: int = 100,
-    reject: float | None = None,
-    random_state: int | np.random.RandomState | None = None,
-) -> WeakKMeans:
-    """k-means over the assignments that the bag labels allow (Law 2017, Eq. 12, steps 2-8).
-
-    In the papers: Law 2017, Eqs. 3, 11, 12 and 38, and Theorem 2.1.
-
-    Alternates the centroids of the assigned instances (a category without any has its
-    centroid at the origin, as in step 4) and `assign_instances`. Neither step can raise
-
-        Σ_j ‖u_j − z_c(j)‖²        over the assigned instances j,
-
-    and the first round that does not lower it is the last. O(r (n + Σ n_i q_i)) per round
-    beside the Hungarian algorithm, with q_i labels in bag i.
-
-    Parameters
-    ----------
-    U : array-like of shape (n, r)
-        Instances.
-    offsets : array-like of m + 1 integers
-        Bag i holds the rows from ``offsets[i]`` up to ``offsets[i + 1]``.
-    Y : array-like or sparse array of shape (m, k)
-        Candidate labels of the bags, 0 and 1.
-    init : {"weighted", "unambiguous", "random"}, default="weighted"
-        First centroids. "weighted": the mean of all candidate instances, each weighted by
-        1/(n_i q_i), as likely as it is to be the one. "unambiguous": the mean over the bags
-        with one instance and one label, or where a category has none the mean of its
-        candidates. "random": none, but a random feasible assignment.
-    n_init : int, default=1
-        Number of starts, the second and later ones random; the lowest objective wins.
-    max_iter : int, default=100
-        Most rounds of each start.
-    reject : float, optional
-        Let every instance stay without category at the cost of `reject` times its squared
-        distance to the mean of U: an extension of the paper, where instances must take the
-        labels of their bag while there are any left. 1 rejects what is nearer to the mean
-        than to any centroid it could have; in many dimensions the distances differ little, so
-        that 0.9 rejects nearly all and 1.1 little. It also changes which instances of a large
-        bag get the labels: those that gain most by it, instead of those nearest to a centroid,
-        which tend to be the shortest rows of U. It helps if captions add names or
-        strangers look like everybody, and harms where strangers are farther out than others.
-    random_state : int, RandomState instance or None, default=None
-        Randomness of the random starts.
-
-    Returns
-    -------
-    WeakKMeans
-        Assignments, path of the objective and number of rounds of the best start.
-
-    Raises
-    ------
-    ValueError
-        If an input is not as described, or no bag has both an instance and a label.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If `max_iter` rounds did not suffice.
-
-    Examples
-    --------
-    >>> U = [[0.0], [5.1], [0.2], [5.0], [9.0]]
-    >>> found = weak_kmeans(U, [0, 2, 4, 5], [[1, 1], [1, 1], [0, 1]])
-    >>> found.assignments.tolist()
-    [0, 1, 0, 1, 1]
-    """
-    rows, sizes, labels = _check_bags(U, offsets, Y)
-    check_choice(init, "init", INITS)
-    n_init = check_integer(n_init, "n_init", least=1)
-    max_iter = check_integer(max_iter, "max_iter", least=1)
-    costs = None
-    if reject is not None:
-        reject = check_number(reject, "reject", above=0)
-        costs = reject * row_norms(rows - rows.mean(axis=0))
-    choices = Choices(sizes, labels, costs)
-    if not choices.n_pairs:
-        raise ValueError("Y: nothing can be assigned, no bag has both an instance and a label")
-
-    rng = check_random_state(random_state)
-    starts = (
-        choices.random(rng)
-        if start or init == "random"
-        else choices.assign(rows, choices.mean_of_candidates(rows, init == "weighted"))
-        for start in range(n_init)
-    )
-    runs = (_descend(rows, choices, first, max_iter) for first in starts)
-    return min(runs, key=lambda run: run.objective_path[-1])
-
-
-def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:
-    """exp(−D²) with D² = Σ_i (a_i − b_i)²/(a_i + b_i), rows scaled to sum 1 (Law 2017, p. 7).
-
-    Parameters
-    ----------
-    A, B : array-likes of shape (n, d) and (p, d)
-        Histograms: no negative entry, no zero row.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        The kernel matrix.
-
-    Raises
-    ------
-    ValueError
-        If an entry is negative or a row is zero.
-
-    Examples
-    --------
-    >>> print(chi2_rbf_kernel([[1.0, 1.0]], [[2.0, 2.0], [3.0, 0.0]]).round(4))
-    [[1.     0.5134]]
-    """
-    normalized = []
-    for name, X in (("A", A), ("B", B)):
-        rows: Any = check_array(X, dtype=FLOATS, input_name=name)
-        if rows.min() < 0:
-            raise ValueError(f"{name}: the chi-squared kernel needs entries ≥ 0; got {rows.min()}")
-        zero = np.flatnonzero(~rows.any(axis=1))
-        if zero.size:
-            raise ValueError(f"{name}: the chi-squared kernel needs nonzero rows; row {zero[0]} is")
-        normalized.append(normalize(rows, norm="l1"))
-    return chi2_kernel(*normalized)
 
 
 class MIMLCA(BaseEstimator):
@@ -399,8 +168,8 @@ class MIMLCA(BaseEstimator):
         kernel = self._kernel_function()
         rows = bags.instances
         if kernel is not None:
-            rows = _kernel_matrix(rows, bags.order, kernel)
-        basis = (_singular_basis if kernel is None else _kernel_basis)(rows, rank, rtol)
+            rows = kernel_matrix(rows, bags.order, kernel)
+        basis = (singular_basis if kernel is None else kernel_basis)(rows, rank, rtol)
         _refuse_vacuous(basis, bags, labels)
 
         found = weak_kmeans(
@@ -426,7 +195,7 @@ class MIMLCA(BaseEstimator):
         scores *= basis.values
         mlca = MLCA().partial_fit(scores, categories, classes=np.arange(k))
         self.components_ = mlca.components_ @ basis.axes
-        means = _mean_weights(found.assignments, counts, rows.dtype) @ rows
+        means = mean_weights(found.assignments, counts, rows.dtype) @ rows
         self.centroids_ = means.toarray() if sp.issparse(means) else means
         if kernel == "precomputed":  # columns as in the matrix given, not as in the bags
             columns = np.argsort(bags.order)
@@ -489,7 +258,7 @@ class MIMLCA(BaseEstimator):
         """
         return self._scores(self._rows(self._instances(X)), alpha)
 
-    def predict(self, X: Any, alpha: float | None = None) -> Labels:
+    def predict(self, X: Any, alpha: float | None = None) -> Integers:
         """Category of new instances (Law 2017, Eqs. 15 and 16).
 
         Parameters
@@ -553,85 +322,7 @@ class MIMLCA(BaseEstimator):
         return named[self.kernel]
 
 
-class _Basis(NamedTuple):
-    """Leading singular vectors of X (or of the feature map of a kernel): X ≈ U diag(values) Vᵀ.
-
-    `axes` maps coefficients of the scores U diag(values) to coefficients of the rows: Vᵀ for
-    features, diag(1/values) Uᵀ for rows of kernel values.
-    """
-
-    U: NDArray[Any]
-    values: NDArray[Any]
-    axes: NDArray[Any]
-
-
-def _singular_basis(X: Any, rank: int | None, rtol: float | None) -> _Basis:
-    """Thin singular value decomposition of X by way of its triangular factor R.
-
-    S and V are those of R, and U = XV/S: the price of two products with X instead of six.
-    X may be sparse; only U is dense. The error of a column of U is that of rounding X, eps
-    times S₁/S_i.
-    """
-    n, d = X.shape
-    R = digest(X, csr_array((n, 1))).A
-    _, s, Vt = svd(R, full_matrices=False, check_finite=False)
-    rounding = max(10 * np.finfo(X.dtype).eps, max(n, d) * np.finfo(np.float64).eps)
-    r = _numerical_rank(s, float(rounding), rank, rtol)
-    s, Vt = s[:r].astype(X.dtype), Vt[:r].astype(X.dtype)
-    return _Basis(X @ (Vt.T / s), s, Vt)
-
-
-def _kernel_basis(K: NDArray[Any], rank: int | None, rtol: float | None) -> _Basis:
-    values, vectors = eigh(K, driver="evd", check_finite=False)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    eps = float(np.finfo(K.dtype).eps)
-    if values[-1] < -np.sqrt(eps) * max(values[0], 0.0):
-        raise ValueError(
-            "kernel: the matrix must be positive semidefinite; its smallest and largest "
-            f"eigenvalues are {values[-1]:.3g} and {values[0]:.3g}"
-        )
-    s = np.sqrt(np.maximum(values, 0))
-    r = _numerical_rank(s, np.sqrt(len(K) * eps), rank, rtol)
-    U = np.ascontiguousarray(vectors[:, :r])
-    return _Basis(U, s[:r], (U / s[:r]).T)
-
-
-def _numerical_rank(s: NDArray[Any], rounding: float, rank: int | None, rtol: float | None) -> int:
-    """Return how many singular values to keep, at least one."""
-    cut = max(rounding, rtol or 0.0)
-    found = int(np.count_nonzero(s > cut * s[0]))
-    if not found:
-        raise ValueError(
-            f"rtol must be less than 1; got {rtol!r}" if s[0] > 0 else "instances: all are zero"
-        )
-    return found if rank is None else min(rank, found)
-
-
-def _kernel_matrix(X: Any, order: NDArray[np.intp], kernel: Any) -> NDArray[Any]:
-    """Return the kernel matrix of the training instances, checked and made symmetric."""
-    n = X.shape[0]
-    if callable(kernel):
-        K: Any = check_array(kernel(X, X), dtype=FLOATS, input_name="kernel(X, X)")
-    else:
-        K = X.toarray() if sp.issparse(X) else X
-        if K.shape[1] == n and np.array_equal(np.sort(order), np.arange(n)):
-            K = K[:, order]
-        else:
-            raise ValueError(
-                f"kernel: the bags must hold all rows of a square kernel matrix; got {n} instances "
-                f"with {K.shape[1]} values each"
-            )
-    if K.shape != (n, n):
-        raise ValueError(f"kernel(X, X) must have shape ({n}, {n}); got {K.shape}")
-    asymmetry = np.abs(K - K.T).max()
-    if asymmetry > np.sqrt(np.finfo(K.dtype).eps) * np.abs(K).max():
-        raise ValueError(
-            f"kernel: the matrix must be symmetric; it and its transpose differ by {asymmetry:.3g}"
-        )
-    return (K + K.T) / 2
-
-
-def _refuse_vacuous(basis: _Basis, bags: Bags, labels: csr_array) -> None:
+def _refuse_vacuous(basis: Basis, bags: Bags, labels: csr_array) -> None:
     n, r = basis.U.shape
     n_labels = np.diff(labels.indptr)
     if r == n and np.any((bags.sizes > 0) & (n_labels > 0) & (bags.sizes * n_labels > 1)):
@@ -640,55 +331,3 @@ def _refuse_vacuous(basis: _Basis, bags: Bags, labels: csr_array) -> None:
             "and the objective (Law 2017, Eq. 11) does not depend on the data; give a smaller "
             "rank, or a larger rtol"
         )
-
-
-def _check_bags(
-    U: ArrayLike, offsets: ArrayLike, Y: Any
-) -> tuple[NDArray[Any], NDArray[np.intp], csr_array]:
-    """Return instances, bag sizes and candidate labels."""
-    rows: Any = check_array(U, dtype=FLOATS, input_name="U")
-    sizes = np.diff(check_offsets(offsets, len(rows)))
-    return rows, sizes, candidate_labels(Y, len(sizes))
-
-
-def _descend(U: NDArray[Any], choices: Choices, first: Labels, max_iter: int) -> WeakKMeans:
-    """Alternate centroids and assignments until the objective no longer falls."""
-    norms = row_norms(U)
-    assignments = first
-    Z, objective = _centroids(U, norms, choices, assignments)
-    path = [objective]
-    for n_iter in range(1, max_iter + 1):
-        new = choices.assign(U, Z)
-        if np.array_equal(new, assignments):
-            return WeakKMeans(assignments, np.array(path), n_iter)
-        Z, objective = _centroids(U, norms, choices, new)
-        if not objective < path[-1]:
-            return WeakKMeans(assignments, np.array(path), n_iter)
-        assignments = new
-        path.append(objective)
-    warnings.warn(
-        f"k-means did not converge in max_iter={max_iter} rounds", ConvergenceWarning, stacklevel=4
-    )
-    return WeakKMeans(assignments, np.array(path), max_iter)
-
-
-def _centroids(
-    U: NDArray[Any], norms: NDArray[np.float64], choices: Choices, assignments: Labels
-) -> tuple[NDArray[Any], float]:
-    """Centroids of an assignment, and the objective: Σ‖u_j‖² − Σ_c n_c ‖z_c‖²."""
-    assigned = assignments >= 0
-    counts = np.bincount(assignments[assigned], minlength=choices.k)
-    Z = _mean_weights(assignments, counts, U.dtype) @ U
-    objective = float(norms[assigned].sum() - counts @ row_norms(Z))
-    if choices.reject_costs is not None:
-        objective += float(choices.reject_costs[~assigned].sum())
-    return Z, objective
-
-
-def _mean_weights(assignments: Labels, counts: NDArray[np.intp], dtype: Any) -> csr_array:
-    """H†, sparse of shape (k, n): the rows of an assigned category average its instances."""
-    assigned = np.flatnonzero(assignments >= 0)
-    categories = assignments[assigned]
-    weights = (1.0 / counts[categories]).astype(dtype)
-    shape = (len(counts), len(assignments))
-    return csr_array((weights, (categories, assigned)), shape=shape)

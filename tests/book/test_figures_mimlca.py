@@ -1,8 +1,6 @@
 """What the chapter on MIMLCA claims and draws, against second derivations."""
 
 import re
-from itertools import product
-from math import comb, factorial
 
 import numpy as np
 import pytest
@@ -18,9 +16,8 @@ from sklearn.neighbors import NearestCentroid
 from book.figures import mimlca as demo
 from mlbook.bags import Bags
 from mlbook.kmeans import distortion
-from mlbook.mimlca import MIMLCA, weak_kmeans
+from mlbook.mimlca import MIMLCA, own_clusters, weak_kmeans
 from mlbook.mlca import MLCA
-from mlbook.partitions import equivalence_matrix
 from mlbook.plots import COLORS
 
 pytestmark = pytest.mark.book
@@ -28,117 +25,6 @@ pytestmark = pytest.mark.book
 
 def numbers(caption: str) -> list[float]:
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", caption)]
-
-
-# --- feasible assignments and the relaxed problem --------------------------------------------
-
-
-def is_feasible(labels, offsets, Y):
-    """The three conditions of Law 2017, Eq. 2, read off H."""
-    H = (labels[:, None] == np.arange(Y.shape[1])).astype(int)
-    for i, y in enumerate(Y):
-        block = H[offsets[i] : offsets[i + 1]]
-        if np.any(block.sum(axis=0) > y) or block.sum() != min(len(block), y.sum()):
-            return False
-    return True
-
-
-@pytest.mark.equation("Law 2017, Eq. 2")
-@pytest.mark.parametrize(
-    "sizes, Y",
-    [
-        ([2, 3], [[1, 1, 0], [0, 1, 1]]),
-        ([1, 3], [[1, 1, 1], [0, 1, 0]]),
-        ([3, 0, 1], [[1, 1, 1], [1, 0, 0], [0, 0, 0]]),
-    ],
-)
-def test_feasible_assignments_are_those_that_meet_the_conditions(sizes, Y):
-    Y, offsets = np.array(Y), np.cumsum([0, *sizes])
-    listed = {tuple(labels) for labels in demo.feasible_assignments(offsets, Y)}
-    every = map(np.array, product([-1, 0, 1, 2], repeat=offsets[-1]))
-    assert listed == {tuple(labels) for labels in every if is_feasible(labels, offsets, Y)}
-    expected = 1
-    for n_i, q_i in zip(sizes, Y.sum(axis=1).tolist(), strict=True):
-        p_i = min(n_i, q_i)
-        expected *= comb(n_i, p_i) * comb(q_i, p_i) * factorial(p_i)
-    assert len(listed) == expected == len(list(demo.feasible_assignments(offsets, Y)))
-
-
-@pytest.mark.equation("Law 2017, Eqs. 3-6")
-def test_own_clusters_give_the_matrix_of_the_paper():
-    """C(H) = HH† + I − diag(H1), and its distortion is the objective over assigned instances."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6, 3))
-    for labels in ([0, 1, -1, 1, -1, 0], [0, 0, 0, 1, 1, 1], [1, -1, -1, -1, -1, 1]):
-        H = (np.array(labels)[:, None] == np.arange(2)).astype(float)
-        expected = H @ np.linalg.pinv(H) + np.eye(6) - np.diag(H.sum(axis=1))
-        assert_allclose(equivalence_matrix(demo.own_clusters(labels)), expected, atol=1e-12)
-        means = np.linalg.pinv(H) @ X
-        cost = np.sum(H * np.sum((X[:, None] - means) ** 2, axis=2))
-        assert distortion(X, demo.own_clusters(labels)) == pytest.approx(cost)
-
-
-@pytest.mark.equation("Law 2017, Eqs. 10 and 11, and Theorem 2.1")
-def test_theorem_21_on_small_problems():
-    """No metric exceeds max⟨C, XX†⟩, whitening attains it; metrics of low rank fall short."""
-    rng = np.random.default_rng(1)
-    offsets, Y = [0, 1, 3, 6], np.array([[1, 0], [1, 1], [1, 1]])
-    for _ in range(5):
-        X = rng.normal(size=(6, 3))
-        P = X @ np.linalg.pinv(X)
-        every = [demo.own_clusters(h) for h in demo.feasible_assignments(offsets, Y)]
-        best = max(np.sum(equivalence_matrix(h) * P) for h in every)
-        U = np.linalg.svd(X, full_matrices=False)[0]
-        assert 3 - min(distortion(U, h) for h in every) == pytest.approx(best)
-        pinv = np.linalg.pinv(X)
-        assert demo.relaxed_overlap(X, pinv @ pinv.T, offsets, Y) == pytest.approx(best)
-        for rank in (1, 2, 3):
-            for L in rng.normal(size=(10, 3, rank)):
-                value = demo.relaxed_overlap(X, L @ L.T, offsets, Y)
-                assert value <= min(best, rank) + 1e-9
-
-
-@pytest.mark.equation("Law 2017, Eqs. 25-31")
-def test_steps_of_the_proof_of_theorem_21():
-    """The chain of upper bounds for any metric, and what whitening makes of each."""
-    rng = np.random.default_rng(2)
-    offsets, Y = [0, 1, 3, 6], np.array([[1, 0], [1, 1], [1, 1]])
-    every = [
-        equivalence_matrix(demo.own_clusters(h)) for h in demo.feasible_assignments(offsets, Y)
-    ]
-    X = rng.normal(size=(6, 3))
-    U = np.linalg.svd(X, full_matrices=False)[0]
-    largest = max(np.trace(U.T @ C @ U) for C in every)
-    strict = 0
-    for rank in (1, 2, 3) * 5:
-        L = rng.normal(size=(3, rank))
-        A = X @ L @ L.T @ X.T
-        predicted = np.linalg.svd(A)[0][:, :rank]
-        traces = np.array([np.sum(C * A) for C in every])
-        overlaps = np.array([np.trace(predicted.T @ C @ predicted) for C in every])
-        winners = overlaps[traces > traces.max() - 1e-9]
-        worst = demo.relaxed_overlap(X, L @ L.T, offsets, Y)
-        assert worst == pytest.approx(winners.min())
-        chain = [worst, winners.max(), overlaps.max(), largest]
-        assert np.all(np.diff(chain) >= -1e-9)
-        strict += chain[0] < chain[-1] - 0.1
-    assert strict > 3
-    pinv = np.linalg.pinv(X)
-    assert_allclose(X @ pinv @ pinv.T @ X.T, U @ U.T, atol=1e-12)
-    assert demo.relaxed_overlap(X, pinv @ pinv.T, offsets, Y) == pytest.approx(largest)
-
-
-@pytest.mark.equation("Law 2017, Eqs. 7 and 10")
-def test_relaxed_overlap_takes_the_worst_of_ties():
-    """Both ways to name two instances are equally good for the metric, not for the overlap."""
-    X = np.array([[1.0, 0], [-1, 0], [0, 2]])
-    offsets, Y = [0, 2, 3], np.array([[1, 0], [1, 0]])
-    assert demo.relaxed_overlap(X, np.diag([1.0, 0]), offsets, Y) == pytest.approx(0.75)
-    X[1, 0] = 1  # the two instances are equal: a tie that the overlap does not see either
-    value = demo.relaxed_overlap(X, np.eye(2), offsets, Y)
-    P = X @ np.linalg.pinv(X)
-    every = [equivalence_matrix(demo.own_clusters(h)) for h in ([0, -1, 0], [-1, 0, 0])]
-    assert_allclose(value, [np.sum(C * P) for C in every])
 
 
 # --- the worked example ----------------------------------------------------------------------
@@ -165,7 +51,7 @@ def test_rounds_are_those_of_the_library():
     for points in (X, X / [1, 5]):
         path, found = demo.rounds(points, offsets, Y), weak_kmeans(points, offsets, Y)
         assert_array_equal(path[-1][1], found.assignments)
-        costs = [distortion(points, demo.own_clusters(labels)) for _, labels in path]
+        costs = [distortion(points, own_clusters(labels)) for _, labels in path]
         assert_allclose(costs[:-1], found.objective_path)
     model = MIMLCA().fit(Bags(X, offsets), Y)
     assert_array_equal(model.assignments_, demo.rounds(X / [1, 5], offsets, Y)[-1][1])

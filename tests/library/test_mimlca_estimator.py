@@ -1,258 +1,23 @@
-"""MIMLCA: assignments by enumeration, the kernel versions, prediction, and what is refused."""
+"""MIMLCA: the metric, the kernel versions, prediction, and what is refused."""
 
 import pickle
-from itertools import combinations, islice, permutations, product
+from itertools import islice
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from weak_problems import assignment, distortion, feasible, tiny, weak_problem
 
 import mlbook.mimlca
 from mlbook.bags import Bags
-from mlbook.mimlca import MIMLCA, assign_instances, chi2_rbf_kernel, weak_kmeans
-from mlbook.mimlca.choices import Choices
+from mlbook.mimlca import MIMLCA
 from mlbook.mlca import MLCA
 from mlbook.partitions import assignment_matrix
-
-
-def matchings(instances, categories, size):
-    """Every way to give `size` of the instances different ones of the categories."""
-    for chosen in combinations(instances, size):
-        for given_labels in permutations(categories, size):
-            yield dict(zip(chosen, given_labels, strict=True))
-
-
-def feasible(sizes, Y, *, partial=False):
-    """Every assignment of Law 2017, Eq. 2; with `partial`, those that leave more unassigned."""
-    offsets = np.cumsum([0, *sizes])
-    per_bag = []
-    for i, y in enumerate(Y):
-        rows, categories = range(offsets[i], offsets[i + 1]), np.flatnonzero(y)
-        most = min(len(rows), len(categories))
-        wanted = range(most + 1) if partial else [most]
-        per_bag.append([match for p in wanted for match in matchings(rows, categories, p)])
-    for choice in product(*per_bag):
-        labels = np.full(offsets[-1], -1)
-        for match in choice:
-            for row, category in match.items():
-                labels[row] = category
-        yield labels
-
-
-def assignment(labels, k):
-    """H, written out."""
-    return (np.asarray(labels)[:, None] == np.arange(k)).astype(float)
-
-
-def distortion(U, labels, k):
-    """Law 2017, Eq. 35: the objective with the best centroids."""
-    H = assignment(labels, k)
-    return np.linalg.norm(np.diag(H.sum(axis=1)) @ U - H @ np.linalg.pinv(H) @ U) ** 2
-
-
-def tiny(seed):
-    """A few small bags, among them ones without instance or label, or with labels to spare."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(0, 4, size=4)
-    Y = rng.integers(0, 2, size=(4, 3))
-    sizes[0], Y[0] = 2, [1, 1, 0]
-    U = np.linalg.qr(rng.normal(size=(sizes.sum(), 2)))[0]
-    return U, np.cumsum([0, *sizes]), Y, rng
-
-
-def weak_problem(seed=0, m=40, k=4, d=6, spread=0.7, outsiders=0):
-    """Bags of two or three instances of different categories, and strangers."""
-    rng = np.random.default_rng(seed)
-    means = 3 * rng.normal(size=(k, d)) + 1
-    truth, offsets, Y = [], [0], np.zeros((m, k), dtype=int)
-    for i in range(m):
-        members = rng.choice(k, size=rng.integers(1, 4), replace=False)
-        Y[i, members] = 1
-        strangers = rng.integers(0, outsiders + 1)
-        truth += [*members, *[-1] * strangers]
-        offsets.append(len(truth))
-    truth = np.array(truth)
-    centres = np.where(truth[:, None] >= 0, means[truth], 3 * rng.normal(size=(len(truth), d)) + 1)
-    return Bags(centres + spread * rng.normal(size=centres.shape), offsets), Y, truth
-
-
-# The assignment step
-
-
-@pytest.mark.equation("Law 2017, Eqs. 2, 13 and 39")
-@settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), ties=st.booleans())
-def test_the_assignment_step_is_optimal(seed, ties):
-    U, offsets, Y, rng = tiny(seed)
-    Z = rng.normal(size=(3, 2))
-    if ties:
-        U, Z = U.round(), Z.round()
-    costs = ((U[:, None] - Z) ** 2).sum(axis=2)
-
-    def total(labels):
-        return costs[labels >= 0, labels[labels >= 0]].sum()
-
-    candidates = {tuple(labels) for labels in feasible(np.diff(offsets), Y)}
-    found = assign_instances(U, Z, offsets, Y)
-    assert tuple(found) in candidates
-    assert_allclose(total(found), min(total(np.array(c)) for c in candidates), atol=1e-12)
-    assert_array_equal(assign_instances(U, Z, offsets, sp.csr_array(Y)), found)
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_the_assignment_step_with_rejection_is_optimal(seed):
-    U, offsets, Y, rng = tiny(seed)
-    Z = rng.normal(size=(3, 2)) / 2
-    penalties = rng.uniform(0, 1, size=len(U))
-    costs = ((U[:, None] - Z) ** 2).sum(axis=2)
-
-    def total(labels):
-        return costs[labels >= 0, labels[labels >= 0]].sum() + penalties[labels < 0].sum()
-
-    candidates = {tuple(labels) for labels in feasible(np.diff(offsets), Y, partial=True)}
-    found = assign_instances(U, Z, offsets, Y, penalties)
-    assert tuple(found) in candidates
-    assert_allclose(total(found), min(total(np.array(c)) for c in candidates), atol=1e-12)
-
-
-def test_ties_are_broken_by_index():
-    U = np.zeros((5, 1))
-    found = assign_instances(U, np.zeros((3, 1)), [0, 1, 3, 5], [[1, 1, 1], [0, 0, 1], [0, 1, 1]])
-    assert_array_equal(found, [0, 2, -1, 1, 2])
-
-
-# k-means over feasible assignments
-
-
-@pytest.mark.equation("Law 2017, Eqs. 12 and 38")
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 10**6),
-    init=st.sampled_from(["weighted", "unambiguous", "random"]),
-    reject=st.sampled_from([None, 0.8]),
-)
-def test_rounds_lower_the_objective_until_nothing_moves(seed, init, reject):
-    U, offsets, Y, _ = tiny(seed)
-    found = weak_kmeans(U, offsets, Y, init=init, reject=reject, random_state=0)
-    path, labels = found.objective_path, found.assignments
-    assert np.all(np.diff(path) < 0)
-    assert len(path) == found.n_iter
-    sizes = np.diff(offsets)
-    assert tuple(labels) in set(map(tuple, feasible(sizes, Y, partial=reject is not None)))
-    penalties = None if reject is None else reject * ((U - U.mean(axis=0)) ** 2).sum(axis=1)
-    extra = 0 if reject is None else penalties[labels < 0].sum()
-    assert_allclose(path[-1], distortion(U, labels, 3) + extra, atol=1e-12)
-
-    Z = np.linalg.pinv(assignment(labels, 3)) @ U
-    again = assign_instances(U, Z, offsets, Y, penalties)
-    extra = 0 if reject is None else penalties[again < 0].sum()
-    assert_allclose(distortion(U, again, 3) + extra, path[-1], atol=1e-12)
-
-
-@pytest.mark.equation("Law 2017, Eq. 12")
-def test_many_starts_find_the_global_optimum():
-    """Nearly always, and one start less often; never anything below it."""
-    reached = {1: 0, 30: 0}
-    for seed in range(25):
-        U, offsets, Y, _ = tiny(seed)
-        best = min(distortion(U, labels, 3) for labels in feasible(np.diff(offsets), Y))
-        for n_init in reached:
-            found = weak_kmeans(U, offsets, Y, init="random", n_init=n_init, random_state=seed)
-            assert found.objective_path[-1] > best - 1e-12
-            reached[n_init] += found.objective_path[-1] < best + 1e-12
-    assert reached[30] >= 24 > reached[1]
-
-
-@pytest.mark.equation("Law 2017, Eqs. 11, 12 and 35")
-def test_the_objective_is_what_theorem_21_maximizes():
-    """⟨A, XX†⟩ = rank − Eq. 35 with A = I + HH† − diag(H1), an orthogonal projector."""
-    _, offsets, Y, rng = tiny(5)
-    X = rng.normal(size=(offsets[-1], 3)) @ np.diag([5.0, 1.0, 0.1])
-    U = np.linalg.svd(X, full_matrices=False)[0]
-    assert len(X) > 5 and len(list(feasible(np.diff(offsets), Y))) > 5
-    for labels in feasible(np.diff(offsets), Y):
-        H = assignment(labels, 3)
-        A = np.eye(len(X)) + H @ np.linalg.pinv(H) - np.diag(H.sum(axis=1))
-        assert_allclose(A @ A, A, atol=1e-12)
-        overlap = np.sum(A * (X @ np.linalg.pinv(X)))
-        assert_allclose(overlap, 3 - distortion(U, labels, 3), atol=1e-10)
-
-
-@pytest.mark.equation("Law 2017, Eqs. 18-23 and 32-37")
-@pytest.mark.parametrize("whitened", [False, True])
-def test_steps_from_k_means_over_bags_to_a_trace(whitened):
-    """Eqs. 18-23 for any metric LLᵀ; Eqs. 32-37 are the same steps for U and L = I, backwards."""
-    _, offsets, Y, rng = tiny(5)
-    X, L = rng.normal(size=(offsets[-1], 3)), rng.normal(size=(3, 2))
-    if whitened:
-        X, L = np.linalg.svd(X, full_matrices=False)[0], np.eye(3)
-    G = X @ L @ L.T @ X.T
-    for labels in feasible(np.diff(offsets), Y):
-        H = assignment(labels, 3)
-        known, HH = np.diag(H.sum(axis=1)), H @ np.linalg.pinv(H)
-        Z = np.linalg.pinv(H) @ X @ L
-        free = [Z, Z + rng.normal(size=Z.shape), Z - rng.normal(size=Z.shape)]
-        norms = [np.linalg.norm(known @ X @ L - H @ z) ** 2 for z in free]
-        sums = [np.sum(H * np.sum(((X @ L)[:, None] - z) ** 2, axis=2)) for z in free]
-        assert_allclose(norms, sums, rtol=1e-10, atol=1e-12)
-        assert norms[0] <= min(norms)
-        steps = [
-            np.linalg.norm(known @ X @ L - HH @ X @ L) ** 2,
-            np.linalg.norm((known - HH) @ X @ L) ** 2,
-            np.trace(known @ G @ known - 2 * known @ G @ HH + HH @ G @ HH),
-            np.trace(G @ known @ known - 2 * G @ HH @ known + G @ HH @ HH),
-            np.trace(G @ known - 2 * G @ HH + G @ HH),
-            np.trace((known - HH) @ G @ (known - HH).T),
-            np.trace((known - HH) @ G),
-            np.trace(G) - np.trace((np.eye(len(X)) - known + HH) @ G),
-        ]
-        assert_allclose(steps, norms[0], rtol=1e-9, atol=1e-12)
-
-
-def test_first_centroids(monkeypatch):
-    seen = []
-
-    original = Choices.mean_of_candidates
-
-    def record(self, U, weighted):
-        seen.append(original(self, U, weighted))
-        return seen[-1]
-
-    monkeypatch.setattr(Choices, "mean_of_candidates", record)
-    U = np.array([[1.0], [2.0], [4.0], [8.0], [16.0]])
-    offsets, Y = [0, 1, 3, 5], [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]]
-    weak_kmeans(U, offsets, Y)
-    weak_kmeans(U, offsets, Y, init="unambiguous")
-    weights = np.array([[1, 1 / 4, 1 / 4, 0, 0], [0, 1 / 4, 1 / 4, 1 / 2, 1 / 2]])
-    expected = weights @ U / weights.sum(axis=1, keepdims=True)
-    assert_allclose(seen[0], [*expected, [0], [0]])
-    assert_allclose(seen[1], [[1], [30 / 4], [0], [0]])
-
-
-def test_more_starts_are_never_worse_and_seeds_repeat():
-    bags, Y, _ = weak_problem(1)
-    one, many, again = (
-        weak_kmeans(bags.instances, bags.offsets, Y, n_init=n, random_state=5) for n in (1, 6, 6)
-    )
-    assert many.objective_path[-1] <= one.objective_path[-1]
-    assert_array_equal(many.assignments, again.assignments)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
-        weak_kmeans(bags.instances, bags.offsets, Y, init="random", max_iter=1, random_state=0)
-
-
-def test_a_round_that_does_not_lower_the_objective_is_undone():
-    U, offsets, Y = np.zeros((9, 1)), np.arange(10), np.ones((9, 2))
-    found = weak_kmeans(U, offsets, Y, init="random", random_state=0)
-    assert len(np.unique(found.assignments)) == 2  # ties broken by index would leave one
-    assert found.n_iter == len(found.objective_path) == 1
 
 
 def test_rejection_leaves_strangers_alone():
@@ -581,19 +346,6 @@ def test_a_truncated_kernel_basis_finds_what_the_full_one_cannot():
     assert right[0] > 0.95 and right[1] < 0.5
 
 
-def test_chi2_kernel_by_the_letter():
-    rng = np.random.default_rng(0)
-    A, B = rng.random((4, 3)), rng.random((5, 3))
-    A[0, 0] = B[1, 0] = 0
-    a, b = A / A.sum(axis=1, keepdims=True), B / B.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        terms = (a[:, None] - b) ** 2 / (a[:, None] + b)
-    assert_allclose(chi2_rbf_kernel(A, B), np.exp(-np.nan_to_num(terms).sum(axis=2)))
-    for bad, message in (([[1.0, -1.0]], "entries ≥ 0; got -1"), ([[0.0, 0.0]], "row 0 is")):
-        with pytest.raises(ValueError, match=message):
-            chi2_rbf_kernel([[1.0, 1.0]], bad)
-
-
 # Refusals
 
 
@@ -644,22 +396,6 @@ REFUSED = {
         "NaN",
     ),
     "chi2": (lambda: MIMLCA(kernel="chi2_rbf").fit(BAGS, LABELS), "entries ≥ 0"),
-    "offsets": (
-        lambda: weak_kmeans(X, BAGS.bag_index, LABELS),
-        "bag sizes do not sum to the number of instances",
-    ),
-    "centroids": (
-        lambda: assign_instances(X, X[:2], BAGS.offsets, LABELS),
-        r"centroids must have shape \(4, 6\)",
-    ),
-    "reject costs": (
-        lambda: assign_instances(X, X[:4], BAGS.offsets, LABELS, [1.0]),
-        "reject_costs must hold a number",
-    ),
-    "NaN costs": (
-        lambda: assign_instances(X, X[:4], BAGS.offsets, LABELS, [np.nan] * N),
-        "NaN among them",
-    ),
 }
 
 
