@@ -25,7 +25,7 @@ and one column, so that each of the two carries half of its energy.
 ...     def __init__(self, matching, axis):
 ...         self.matching, self.axis = matching, axis
 ...         self.shape = matching.wrong.shape  # of the multipliers: one for each cell
-...         self.coords = np.arange(matching.n_variables).reshape(self.shape)
+...         self.coords = np.arange(matching.n_variables).reshape(self.shape)  # its variable
 ...     def minimize(self, w, multipliers):  # every slave on its own
 ...         costs = (self.matching.F @ w - self.matching.wrong) / 2 + multipliers
 ...         mu = np.zeros(self.shape)
@@ -676,7 +676,7 @@ class DualDecompositionLearner(BaseEstimator):
         if not self.converged_:
             warnings.warn(
                 f"the objective still fell by more than {self.tol:g} of itself in the last "
-                f"{self.patience} of {self.n_iter_} iterations: raise max_iter",
+                f"{min(self.patience, self.n_iter_)} of {self.n_iter_} iterations: raise max_iter",
                 ConvergenceWarning,
                 stacklevel=2,
             )

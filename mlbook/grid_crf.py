@@ -304,8 +304,9 @@ class LatentGridCRF(BaseEstimator):
     n_features_in_ : int
         Number of features.
     objective_path_ : ndarray of shape (`n_iter_` + 1,)
-        Relaxed objective before the first and after every iteration. All attributes of
-        `DualDecompositionLearner` on losses and iterations are passed on.
+        Relaxed objective before the first and after every iteration.
+    best_iter_, current_loss_, relaxed_loss_, hinge_lower_bound_, duality_gap_, n_iter_, converged_
+        As for `mlbook.dual_decomposition.DualDecompositionLearner`.
 
     Examples
     --------

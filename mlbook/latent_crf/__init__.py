@@ -9,7 +9,7 @@ wanted clusters are latent. The price d_qq of an exemplar is a constant here, no
 
 Minimizing E − Δ is decomposed into a slave for each point, which chooses its exemplar, and a
 slave for each cluster, which chooses how many exemplars the cluster has (Eqs. 23-24). They
-share the variables x_qq. Both are minimised in closed form (Lemma 2), all slaves of a
+share the variables x_qq. Both are minimized in closed form (Lemma 2), all slaves of a
 dataset at once. A configuration x is stored as the array of the n exemplars chosen by the n
 points; an exemplar chooses itself.
 

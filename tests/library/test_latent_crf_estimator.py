@@ -145,7 +145,7 @@ def test_warnings():
     ):
         LatentExemplarMetric(strength=0.0).fit(points, [np.zeros(15, dtype=int)] * 3)
     with pytest.warns(
-        ConvergenceWarning, match="fell by more than 0.01 .* last 20 of 5 .* raise max_iter"
+        ConvergenceWarning, match="fell by more than 0.01 .* last 5 of 5 .* raise max_iter"
     ):
         LatentExemplarMetric(max_iter=5).fit(points, partitions)
 
