@@ -15,6 +15,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_array, diags_array, vstack
 from sklearn.utils import gen_batches
 
+from mlbook._arrays import Floats
 from mlbook._optional import need
 from mlbook._validation import check_integer, check_number
 
@@ -319,7 +320,7 @@ def _scaled(image: NDArray[Any], max_height: int | None) -> NDArray[Any]:
     return np.clip(small, 0, 1).astype(image.dtype, copy=False)
 
 
-def _orientation_maps(image: NDArray[np.float64]) -> NDArray[np.float64]:
+def _orientation_maps(image: Floats) -> Floats:
     """Length of the gradient of each pixel, shared between the two nearest orientations.
 
     Orientations are angles from downwards towards the right; bin m stands for m · 45°.
@@ -337,7 +338,7 @@ def _orientation_maps(image: NDArray[np.float64]) -> NDArray[np.float64]:
     return maps
 
 
-def _slope(image: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _slope(image: Floats, axis: int) -> Floats:
     """Central differences, one-sided at the border; zero along a side of one pixel."""
     return np.gradient(image, axis=axis) if image.shape[axis] > 1 else np.zeros_like(image)
 

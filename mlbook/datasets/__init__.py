@@ -1,10 +1,21 @@
 """Data sets of the papers: generators, bundled data, and loaders for data the user has.
 
-A generator needs nothing. A bundled set lies under ``data/`` of the source tree. Some sets come
-inside other packages (``data/packages.txt``, installed without their dependencies) and are read
-from there. Sets that may not be passed on are read from a folder, given to the loader or below
-the folder that the environment variable ``MLBOOK_DATA`` names; the error of a loader that finds
-nothing says where the data can be had.
+A generator needs nothing. Two tables are bundled: they lie under ``data/`` of the source tree, and
+in the installed package. Some sets come inside other packages (``data/packages.txt``, installed
+without their dependencies) and are read from there. Sets that may not be passed on are read from a
+folder, given to the loader or below the folder that the environment variable ``MLBOOK_DATA`` names;
+the error of a loader that finds nothing says where the data can be had.
+
+The room holds:
+
+- ``gaussians.py``: Gaussian clusters (Law 2016, Komodakis 2011);
+- ``grids.py``: grids of nodes with labels, for models of images;
+- ``series.py``: sequences cut into segments (Lajugie 2014);
+- ``tables.py``: the bundled tables with classes (Lajugie 2014);
+- ``images.py``: images with the class of every pixel (Law 2016, Lajugie 2014);
+- ``views.py``: things seen through several features (Komodakis 2011);
+- ``bags.py``: bags of instances with weak labels (Law 2017);
+- ``_sources.py``: where the files of all these are found.
 """
 
 from mlbook.datasets.bags import (
@@ -43,10 +54,7 @@ from mlbook.datasets.tables import load_letters, load_libras
 from mlbook.datasets.views import (
     DIGIT_VIEWS,
     IMAGE_FOLDERS,
-    IMAGE_VIEWS,
     TEXTURES,
-    distance_stack,
-    image_views,
     load_image_folder,
     load_texture_patches,
     load_views,
@@ -58,7 +66,6 @@ __all__ = [
     "CROSSED_CLUSTER_MEANS",
     "DIGIT_VIEWS",
     "IMAGE_FOLDERS",
-    "IMAGE_VIEWS",
     "NOISE_FEATURE_STD",
     "TEXTURES",
     "BagData",
@@ -66,9 +73,7 @@ __all__ = [
     "LabelledImages",
     "WeakBags",
     "bags_from_labels",
-    "distance_stack",
     "hide_labels",
-    "image_views",
     "load_birds",
     "load_corel5k",
     "load_faces",

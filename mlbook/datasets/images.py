@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
 from mlbook._validation import check_integer
 from mlbook.datasets._sources import user_folder
@@ -176,7 +177,7 @@ def make_texture_collages(
     size: int = 96,
     n_textures: int = 3,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float32], Integers]:
     """Collages of textures: a stand-in for the SynthDB videos of Law 2016, Section 5.3.
 
     The plane is divided among a few points, each pixel to the nearest one, and each region
@@ -259,7 +260,7 @@ def _pixels(path: Path, mode: str | None = None) -> NDArray[np.uint8]:
         return np.array(image if mode is None else image.convert(mode), dtype=np.uint8)
 
 
-def _textures(part: str) -> list[NDArray[np.float64]]:
+def _textures(part: str) -> list[Floats]:
     """Twelve textures of the same mean and contrast, in the order of `COLLAGE_TEXTURES`."""
     data = need("skimage.data", project="scikit-image", extra="reproduce")
     found = []

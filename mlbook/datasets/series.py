@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer, check_number
 from mlbook.datasets._sources import package_file, user_folder
 
@@ -20,9 +21,6 @@ __all__ = [
     "load_watch",
     "make_change_points",
 ]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 N_FACTORS = 3  # directions in which the relevant columns of make_change_points move
 LEVEL = 2.0  # standard deviation of the level of a relevant column
@@ -248,15 +246,6 @@ class CopyNumberProfile(NamedTuple):
         ------
         ValueError
             If there is not one label for each probe.
-
-        Examples
-        --------
-        >>> profile = CopyNumberProfile(
-        ...     "1", "17", np.array([10, 20, 30, 40]), np.array([0.0, 0.1, 1.0, 0.9]),
-        ...     np.array([[5, 20], [21, 38]]), np.array([0, 1]),
-        ... )
-        >>> profile.count_breakpoints([0, 0, 1, 1])
-        array([0, 1])
         """
         y = np.asarray(labels)
         if y.shape != self.positions.shape:
@@ -416,7 +405,8 @@ def load_watch(
         raise ValueError(f"window must be at most {shortest}, the shortest recording; got {window}")
     rng = check_random_state(random_state)
     exercise = np.asarray(data["y"])
-    series, labels = [], []
+    series: list[Floats] = []
+    labels: list[Integers] = []
     for person in np.unique(data["subject"]):
         order = rng.permutation(np.flatnonzero(data["subject"] == person))
         while np.any(exercise[order[1:]] == exercise[order[:-1]]):

@@ -1,14 +1,14 @@
 """Tables with classes: the bundled UCI sets of Lajugie 2014, Table 2."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mlbook._arrays import Floats, Integers
 from mlbook.datasets._sources import bundled_file
 
 __all__ = ["load_letters", "load_libras"]
 
 
-def load_letters() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def load_letters() -> tuple[Floats, Integers]:
     """Load 20000 distorted printed capital letters, 16 integer features each.
 
     The features are moments and edge counts of the letter's pixels, scaled by their makers to
@@ -29,7 +29,7 @@ def load_letters() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     Raises
     ------
     FileNotFoundError
-        If mlbook is installed without its sources.
+        If the table is not there.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def load_letters() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return table[:, :-1], table[:, -1].astype(np.int64)
 
 
-def load_libras() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def load_libras() -> tuple[Floats, Integers]:
     """Load 360 hand movements of the Brazilian sign language Libras, 90 features each.
 
     A movement is the path of the hand through 45 video frames, x and y in turn, scaled by its
@@ -67,7 +67,7 @@ def load_libras() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     Raises
     ------
     FileNotFoundError
-        If mlbook is installed without its sources.
+        If the table is not there.
 
     Examples
     --------

@@ -10,9 +10,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
-from book.reproduction import find, load
-from book.reproduction import komodakis2011 as experiment
-from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, IMAGE_VIEWS, TEXTURES, load_texture_patches
+from book.reproduction import Table, age_note, find, load
+from book.reproduction import komodakis2011_distances as distances
+from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
+from book.reproduction.komodakis2011_synthetic import DISTANCES, ITERATIONS, RHOS, draw_sets
+from book.reproduction.views import IMAGE_VIEWS
+from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, TEXTURES, load_texture_patches
 from mlbook.latent_crf import exemplars_of_partition
 from mlbook.partitions import f_measure
 from mlbook.plots import COLORS, INK, MARKERS, scatter, subplots
@@ -43,7 +46,7 @@ def objective_path() -> Figure:
     cells = _summary("figure2a").get("objective", {})
     figure, axes = subplots(1, 1, height=3.0)
     ax = axes[0, 0]
-    shown = [(i, cells[f"after{i}"]) for i in experiment.ITERATIONS if f"after{i}" in cells]
+    shown = [(i, cells[f"after{i}"]) for i in ITERATIONS if f"after{i}" in cells]
     x = [0.5, *(i for i, _ in shown)]
     mean = np.array([1.0, *(cell["mean"] for _, cell in shown)])
     sd = np.array([0.0, *(cell["sd"] for _, cell in shown)])
@@ -60,15 +63,15 @@ def f_against_rho() -> Figure:
     summary = _summary("figure2")
     figure, axes = subplots(1, 1, height=3.3)
     ax = axes[0, 0]
-    for i, name in enumerate(experiment.DISTANCES):
-        cells = [summary.get(f"{name}, ρ = {rho}", {}).get("f") for rho in experiment.RHOS]
-        points = [(r, c["mean"], c["sd"]) for r, c in zip(experiment.RHOS, cells, strict=True) if c]
+    for i, name in enumerate(DISTANCES):
+        cells = [summary.get(f"{name}, ρ = {rho}", {}).get("f") for rho in RHOS]
+        points = [(r, c["mean"], c["sd"]) for r, c in zip(RHOS, cells, strict=True) if c]
         if points:
             rho, mean, sd = zip(*points, strict=True)
             ax.errorbar(rho, mean, sd, marker=MARKERS[i], color=COLORS[i], label=name, capsize=3)
             ax.legend(frameon=False, loc="center left")
     ax.set(ylim=(0, 1.05), xlabel="share ρ of noisy features", ylabel="F-measure")
-    ax.set_xticks(experiment.RHOS)
+    ax.set_xticks(RHOS)
     return figure
 
 
@@ -76,8 +79,8 @@ def f_against_rho() -> Figure:
 def _learned(rho: float, **sizes: int) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
     """Return a model learned from small data sets, and a test set."""
     unit = {**SMALL, **sizes, "rho": rho}
-    model = experiment.learn(*experiment.draw_sets(unit, 0))
-    (X, *_), (y, *_) = experiment.draw_sets({**unit, "n_sets": 1}, 50)
+    model = learn(*draw_sets(unit, 0))
+    (X, *_), (y, *_) = draw_sets({**unit, "n_sets": 1}, 50)
     return model, X, y
 
 
@@ -101,15 +104,15 @@ def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:
     """Draw the clustering of a small test set by one of the three distances."""
     model, X, y = _learned(rho)
     unit = {**SMALL, "rho": rho}
-    train, partitions = experiment.draw_sets(unit, 0)
+    train, partitions = draw_sets(unit, 0)
     if distance == "learned":
         labels, weights = model.predict(X), model.weights_
     else:
         spread = np.concatenate(train).std(axis=0)
         scale = spread if distance.startswith("standardised") else np.ones_like(spread)
         within = [euclidean_distances(T / scale, squared=True) for T in train[:2]]
-        penalty = experiment.tuned_penalty(within, partitions[:2])
-        labels = experiment.cluster(euclidean_distances(X / scale, squared=True), penalty)
+        penalty = tuned_penalty(within, partitions[:2])
+        labels = cluster(euclidean_distances(X / scale, squared=True), penalty)
         weights = scale**-2
     figure, axes = subplots(1, 2, height=3.1)
     left, right = axes[0]
@@ -128,10 +131,10 @@ def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:
 
 def digit_weights() -> Figure:
     """Draw the learned share of every view and distance of the digits, noise included."""
-    data = experiment.split("digits", 0, experiment.KINDS, 80, noise=True)
+    data = distances.split("digits", 0, distances.KINDS, 80, noise=True)
     figure, axes = subplots(1, 1, height=4.4)
     views = [*DIGIT_VIEWS, *(f"noise {name}" for name in DIGIT_VIEWS)]
-    _heat(axes[0, 0], experiment.learned_shares(data).reshape(len(views), -1), views)
+    _heat(axes[0, 0], distances.learned_shares(data).reshape(len(views), -1), views)
     return figure
 
 
@@ -139,8 +142,8 @@ def texture_weights() -> Figure:
     """Draw the learned share of every view and distance of the textures, upright and turned."""
     figure, axes = subplots(1, 2, height=3.2)
     for ax, rotate in zip(axes[0], (False, True), strict=True):
-        data = experiment.split("textures", 0, experiment.KINDS, None, patch=24, rotate=rotate)
-        shares = experiment.learned_shares(data).reshape(len(IMAGE_VIEWS), -1)
+        data = distances.split("textures", 0, distances.KINDS, None, patch=24, rotate=rotate)
+        shares = distances.learned_shares(data).reshape(len(IMAGE_VIEWS), -1)
         _heat(ax, shares, list(IMAGE_VIEWS) if not rotate else [])
         ax.set_title("turned" if rotate else "upright")
     return figure
@@ -177,11 +180,11 @@ def patches() -> Figure:
 # Measure, the two rows compared, how they are called, what the paper has (UIUC), whether on all
 # stand-ins or on the digits only.
 CLAIMS = (
-    ("accuracy", "learned", experiment.SVM, "learned / SVM", "86 / 74", True),
-    ("nn", "learned", experiment.SVM, "learned / SVM", "95.3 / 82.1", True),
+    ("accuracy", "learned", distances.SVM, "learned / SVM", "86 / 74", True),
+    ("nn", "learned", distances.SVM, "learned / SVM", "95.3 / 82.1", True),
     ("nn", "learned", "best single distance", "learned / best single", "95.3 / below 90", True),
     ("nn", "learned", "average distance", "learned / average", "95.3 / below 90", True),
-    ("nn", "learned", experiment.ONE_KIND, "four distances / one per view", "96.1 / 95.3", False),
+    ("nn", "learned", distances.ONE_KIND, "four distances / one per view", "96.1 / 95.3", False),
     (
         "nn",
         "average distance",
@@ -193,7 +196,7 @@ CLAIMS = (
 )
 
 
-def claims() -> tuple[list[str], list[list[str]]]:
+def claims() -> Table:
     """Compare what the paper found on image sets with what the stored runs on stand-ins have.
 
     The mean difference over the splits counts if it is beyond twice its standard error and at
@@ -231,10 +234,10 @@ def claims() -> tuple[list[str], list[list[str]]]:
         cells = [f"{100 * x.mean():.0f}" for x in (upright, turned)]
         rises = "holds" if (turned > upright).all() else "mixed"
         rows.append(["weight of rot- features", rises, "more if turned", "", *cells])
-    return header, rows
+    return Table(header, rows, age_note("komodakis2011-digits", "komodakis2011-textures"))
 
 
-def image_sets() -> tuple[list[str], list[list[str]]]:
+def image_sets() -> Table:
     """List the accuracies that the paper prints for image sets, and ours where they were run."""
     header = ["images", "distance", "clusters: paper", "ours", "neighbours: paper", "ours"]
     rows = []
@@ -248,7 +251,7 @@ def image_sets() -> tuple[list[str], list[list[str]]]:
                 cells.append(columns[key].show(numbers.get(key)))
                 cells.append(columns[key].show((ours["mean"], ours["sd"]) if ours else None))
             rows.append([name, row, *cells])
-    return header, rows
+    return Table(header, rows, age_note(*(f"komodakis2011-{name}" for name in IMAGE_FOLDERS)))
 
 
 def _values(row: str, key: str) -> NDArray[np.float64]:
