@@ -1,180 +1,347 @@
-"""quiz(): the text, the HTML, and a reader with a keyboard."""
+"""The quizzes of the chapters: their numbers, and the claims behind their answers.
 
-from __future__ import annotations
+Every number in an answer, right or wrong, is computed again, by the library where it can be; a
+number that nothing here computes fails a test.
+"""
 
-import os
-from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
+import itertools
+import re
+from math import comb, log10, sqrt
 
+import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
-from book.quizzes.quiz import MAX_ANSWERS, Question, quiz
+pytest.importorskip("matplotlib")
 
-PAGE = Path(__file__).resolve().parents[2] / "_build" / "html" / "book" / "latent_crf.html"
-SUM = Question(
-    'What is "1 + 1" & why is it < 3?',
-    [("11", "You glued them."), ("2", r"Count: $1<2$, for \$0."), ("3", "One too many.")],
-    right=1,
-)
-PRIME = Question("Is 7 prime?", [("yes", "Only 1 and 7 divide it."), ("no", "Try.")], right=0)
+from book.figures.comparison import population_ratios
+from book.figures.scale import state_bytes
+from book.quizzes import HERE
+from book.quizzes.form import LETTERS
+from book.quizzes.reader import Question, read
+from mlbook.exemplars import exemplar_bound, exemplar_energy, solve_exemplars_exact
+from mlbook.kmeans import distortion, spectral_bound, trace_objective
+from mlbook.mimlca import chi2_rbf_kernel, feasible_assignments, weak_kmeans
+from mlbook.mlca import MLCA, worst_case_risk
+from mlbook.ncuts import normalized_cut_value
+from mlbook.partitions import normalized_assignment, partition_loss, rand_loss
 
+pytestmark = pytest.mark.book
 
-class Form(HTMLParser):
-    """The tags of a quiz with their attributes, and the text of each reason."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self.open: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag != "input":
-            self.open.append(tag)
-            self.texts.setdefault(tag, []).append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        for tag in self.open:
-            self.texts[tag][-1] += data
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.tags if name == tag]
+CHAPTERS = {path.stem: read(path) for path in sorted(HERE.glob("*.yml"))}
+NUMBER = r"−?\d+(?:\.\d+)?"
 
 
-def test_text_has_the_questions_and_below_them_the_answers():
-    assert repr(quiz([SUM, PRIME])) == "\n".join(
-        [
-            '1. What is "1 + 1" & why is it < 3?',
-            "   a) 11",
-            "   b) 2",
-            "   c) 3",
-            "2. Is 7 prime?",
-            "   a) yes",
-            "   b) no",
-            "",
-            "Answers",
-            r"1. b) Count: $1<2$, for \$0.",
-            "2. a) Only 1 and 7 divide it.",
-        ]
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_quiz_is_short_and_its_answers_cannot_be_guessed(name):
+    questions = CHAPTERS[name]
+    assert 4 <= len(questions) <= 6
+    places = {[answer.right for answer in question.answers].index(True) for question in questions}
+    assert len(places) > 1, "the same letter is always right"
+    reasons = [answer.why for question in questions for answer in question.answers]
+    assert len(set(reasons)) == len(reasons)
+
+
+# --- numbers ---------------------------------------------------------------------------------
+
+# For each chapter, by the first words of a question, the numbers of its answers by their letters.
+
+
+def kmeans():
+    x, labels = np.array([[0.0], [2.0], [7.0]]), [0, 0, 1]
+    means = [np.mean([0, 2]), 7]
+    yield (
+        "The points 0, 2, 7",
+        {
+            "a": distortion(x, labels),
+            "b": np.sum(np.square(means)),
+            "c": trace_objective(x, labels),
+            "d": np.sum(x**2),
+        },
+    )
+    factor = distortion(x, labels, 4 * np.eye(1)) / distortion(x, labels)
+    yield "The metric M is multiplied", {"b": sqrt(factor), "c": factor, "d": factor**2}
+    found, bound = 100, 80
+    yield "k-means ends", {"a": bound, "c": 1 - bound / found, "d": bound}
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    yield "With 2 features", {"a": (X.shape[1], 1, np.linalg.matrix_rank(X - X.mean(axis=0)))}
+    truth = np.repeat([0, 1, 2, 3], [1, 2, 3, 6])
+    far = partition_loss(np.repeat(range(4), 4), np.tile(range(4), 4))
+    yield (
+        "There are four true clusters",
+        {"b": partition_loss(truth, 0 * truth), "c": 4 + 1, "d": far},
     )
 
 
-def test_html_is_a_form_of_radio_groups_with_a_reason_for_each_answer():
-    form = Form(quiz([SUM, PRIME])._repr_html_())
-    assert form.open == []
-    assert form.texts["legend"] == ['1. What is "1 + 1" & why is it < 3?', "2. Is 7 prime?"]
-    assert [(i["type"], i["name"], i["value"]) for i in form.all("input")] == [
-        ("radio", "q1", "a"),
-        ("radio", "q1", "b"),
-        ("radio", "q1", "c"),
-        ("radio", "q2", "a"),
-        ("radio", "q2", "b"),
-    ]
-    assert form.texts["label"] == ["11", "2", "3", "yes", "no"]
-    assert form.texts["p"] == [
-        "✗ Not this one. You glued them.",
-        r"✓ Right. Count: \(1<2\), for $0.",
-        "✗ Not this one. One too many.",
-        "✓ Right. Only 1 and 7 divide it.",
-        "✗ Not this one. Try.",
-    ]
-    assert [a["aria-live"] for a in form.all("div")] == ["polite", "polite"]
-    assert form.all("script") == [], "a quiz needs no script"
-    for control in [*form.all("input"), *form.all("button")]:
-        assert "data-lm-suppress-shortcuts" in control, "JupyterLab would take the arrow keys"
+def mlca():
+    y, rng = np.array([0, 0, 1, 1]), np.random.default_rng(0)
+    blind = worst_case_risk(rng.normal(size=(4, 3)), np.zeros((3, 3)), y)
+    yield "Four points, two classes", {"a": partition_loss(y, y), "b": 2 * 2 - 2, "c": blind}
+    X, labels = rng.normal(size=(40, 5)), np.arange(40) % 3
+    model = MLCA().fit(X, labels)
+    residual = np.sum((model.transform(X) - normalized_assignment(labels).toarray()) ** 2)
+    risk = worst_case_risk(X, model.get_mahalanobis_matrix(), labels)
+    yield "After training", {"a": 0.3, "b": 0.3 * risk / residual, "c": 0}
+    sizes = np.repeat([0, 1], [4, 100])
+    J = normalized_assignment(sizes).toarray()
+    yield (
+        "A perfect fit",
+        {
+            "a": np.sum((np.eye(2)[0] - np.eye(2)[1]) ** 2),
+            "b": len(sizes),
+            "c": np.sum((J[0] - J[-1]) ** 2),
+            "d": (J[0].max() - J[-1].max()) ** 2,
+        },
+    )
+    centred = rng.normal(size=(30, 5))
+    centred -= centred.mean(axis=0)
+    rank = np.linalg.matrix_rank(MLCA().fit(centred, np.arange(30) % 3).components_)
+    yield "You centre the data", {"a": 3, "b": rank}
+    yield "In training and test data", {"a": 1}
+
+
+def latent_crf():
+    D, v = np.array([[0.0, 1.0], [1.0, 0.0]]), [3.0, 3.0]
+    yield "Somebody hands you", {"b": 90}
+    best = solve_exemplars_exact(D, 3.0, random_state=0).energy
+    yield "Two points at distance 1", {"a": exemplar_bound(D, 3.0, v), "b": best, "c": sum(v)}
+    yield "Slave p goes", {"a": (0, 0.2), "c": 1}
+    yield "Training ends", {"a": 40, "c": 2 * 20 * (1 - 1 / 12)}
+
+
+def mimlca():
+    ways = len(list(feasible_assignments([0, 3], np.array([[1, 1]]))))
+    yield "A photograph shows", {"a": comb(3, 2), "b": ways, "c": 2**3, "d": 3**2}
+    costs = np.array([[1.0, 2.0], [2.0, 6.0]])
+    paid = costs[linear_sum_assignment(costs)].sum()
+    greedy = costs[0, 0] + costs[1, 1]
+    yield "Two instances", {"a": costs.min(axis=1).sum(), "b": paid, "c": greedy}
+    alpha, ratio = 0.5, 100_000 / 1000
+    yield (
+        "A colleague",
+        {
+            "a": alpha / sqrt(ratio),
+            "b": alpha,
+            "c": alpha * sqrt(ratio),
+            "d": alpha * ratio,
+        },
+    )
+
+
+def change_points():
+    x, cut = np.repeat([0.0, 2.0], [3, 6])[:, None], np.repeat([0, 1], [3, 6])
+    gain = distortion(x, 0 * cut) - distortion(x, cut)
+    yield "Two stretches", {"a": 2**2, "b": gain, "c": 9 * 2**2}
+    first, second = -np.diff([10, 9, 1])
+    yield "The least distortions", {"a": (first, second), "b": first}
+
+
+def segmentation():
+    W = np.diag([2.0, 1.0, 2.0], k=1)
+    W, labels = W + W.T, [0, 0, 1, 1]
+    ncut = normalized_cut_value(W, labels)
+    cut, inside = W[:2, 2:].sum(), W[:2, :2].sum()
+    yield "A path of four", {"a": ncut / 2, "b": ncut, "c": 2 * cut / inside, "d": cut}
+    rng, share, explained = np.random.default_rng(0), 0.05, 0.3
+    scores = np.where(np.arange(1000) < share * 1000, 1.0, -1.0)
+    fitted = least_squares_with(scores, explained, rng)
+    yield "An object has 5%", {"a": fitted[scores > 0].mean(), "b": explained, "c": 1}
+    mask = np.repeat([0, 1], [97, 3])
+    rand, delta = rand_loss(mask, 0 * mask), partition_loss(mask, 0 * mask)
+    yield "Three pixels", {"a": (3 / 100, 3 / 100), "b": (rand, delta), "c": (1 / 2, delta)}
+
+
+def least_squares_with(target, explained, rng):
+    """Fit `target` by a constant and a feature of which it explains just so much."""
+    centred = target - target.mean()
+    noise = rng.normal(size=len(target))
+    basis = np.column_stack([np.ones_like(target), centred])
+    noise -= basis @ np.linalg.lstsq(basis, noise, rcond=None)[0]
+    noise *= np.linalg.norm(centred) / np.linalg.norm(noise)
+    X = np.column_stack([np.ones_like(target), centred + noise * sqrt(1 / explained - 1)])
+    return X @ np.linalg.lstsq(X, target, rcond=None)[0]
+
+
+def comparison():
+    ratio = {name: value for name, value, _ in population_ratios()}
+    names = "RCA", "standardised", "LDA, KISSME, MLCA"
+    yield (
+        "In the worked example",
+        {letter: ratio[n] for letter, n in zip("abc", names, strict=True)},
+    )
+
+
+def scale():
+    d, k, n = 100, 10, 1_000_000
+    yield (
+        "A machine has digested",
+        {
+            "a": MLCA().fit(np.eye(d), np.arange(d) % k).components_.nbytes / 1e3,
+            "b": state_bytes(d, k) / 1e3,
+            "c": 8 * n * k / 1e6,
+            "d": 8 * n * d / 1e6,
+        },
+    )
+    digits, lost = 16, log10(1e6)
+    squared, plain = digits - 2 * lost, digits - lost
+    yield (
+        "X has the condition number",
+        {
+            "a": (plain, plain),
+            "b": (squared, plain),
+            "c": (squared, digits),
+        },
+    )
+    times = np.repeat([1.0, 5.0], [95, 5])
+    yield "100 workers", {"a": 1 + 5 / 100, "b": times.mean(), "c": times.max() / times.min()}
+
+
+COMPUTED = {
+    chapter.__name__: dict(chapter())
+    for chapter in (
+        kmeans, mlca, latent_crf, mimlca, change_points, segmentation, comparison, scale
+    )
+}  # fmt: skip
+
+
+def numbers_of(question: Question, computed: dict[str, dict]) -> dict[str, list[float]]:
+    """Return the computed numbers of a question by the letters of its answers."""
+    (found,) = [
+        values for start, values in computed.items() if question.text.startswith(start)
+    ] or [{}]
+    return {letter: list(np.atleast_1d(values)) for letter, values in found.items()}
+
+
+def wrong_numbers(question: Question, computed: dict[str, list[float]]) -> list[str]:
+    """Return the answers whose numbers are not the computed ones, as far as they are written."""
+    faults = []
+    for letter, answer in zip(LETTERS, question.answers, strict=False):
+        shown = re.findall(NUMBER, answer.text)
+        expected = computed.get(letter, [])
+        if len(shown) != len(expected):
+            faults.append(f"{letter}) {answer.text!r}: not every number is computed")
+            continue
+        for text, value in zip(shown, expected, strict=True):
+            decimals = len(text.partition(".")[2])
+            if f"{value:.{decimals}f}".replace("-", "−") != text:
+                faults.append(f"{letter}) {answer.text!r}: {value} was computed")
+    return faults
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_number_in_an_answer_is_computed_again(name):
+    for question in CHAPTERS[name]:
+        assert wrong_numbers(question, numbers_of(question, COMPUTED[name])) == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_computed_number_belongs_to_a_question(name):
+    texts = [question.text for question in CHAPTERS[name]]
+    assert all(any(text.startswith(start) for text in texts) for start in COMPUTED[name])
+
+
+def test_wrong_and_unchecked_numbers_are_seen():
+    question = CHAPTERS["kmeans"][0]
+    computed = numbers_of(question, COMPUTED["kmeans"])
+    assert "51.4 was" not in str(wrong_numbers(question, computed))
+    assert "52.4 was computed" in wrong_numbers(question, computed | {"c": [52.4]})[0]
+    assert "not every number" in wrong_numbers(question, computed | {"c": []})[0]
+
+
+def right(name: str, start: str) -> str:
+    """The right answer to the question that begins so."""
+    (question,) = [q for q in CHAPTERS[name] if q.text.startswith(start)]
+    (answer,) = [answer for answer in question.answers if answer.right]
+    return answer.text
 
 
 @pytest.mark.parametrize(
-    "answers, right, message",
+    "name, start, number",
     [
-        ([("1", "a")], 0, "2 to 6, got 1"),
-        ([(str(i), "a") for i in range(MAX_ANSWERS + 1)], 0, "2 to 6, got 7"),
-        ([("4", "computed"), ("4", "a mistake")], 0, "must differ, got '4' twice"),
-        ([("4", "a"), ("5", "b")], 2, "right must be 0 to 1, got 2"),
-        ([("4", "a"), ("5", "b")], -1, "right must be 0 to 1, got -1"),
-        ([("4", "a"), ("5", " ")], 0, "no text may be empty"),
+        ("kmeans", "The points 0, 2, 7", 2 * 1**2 + 1 * 7**2),
+        ("kmeans", "The metric M is multiplied", 4),
+        ("kmeans", "There are four true clusters", 4 + 1 - 2),
+        ("mlca", "Four points, two classes", 2 * 2),
+        ("mlca", "After training", 2 * 0.3),
+        ("mlca", "A perfect fit", 1 / 4 + 1 / 100),
+        ("mlca", "You centre the data", 3 - 1),
+        ("latent_crf", "Two points at distance 1", 6 - 2 - 2),
+        ("latent_crf", "Training ends", 36.7),
+        ("mimlca", "A photograph shows", 3 * 2),
+        ("mimlca", "Two instances", 2 + 2),
+        ("mimlca", "A colleague", 5),
+        ("change_points", "Two stretches", 3 * 6 / 9 * 2**2),
+        ("segmentation", "A path of four", 1 / 5 + 1 / 5),
+        ("segmentation", "An object has 5%", -0.33),
+        ("segmentation", "Three pixels", 0.06),
+        ("comparison", "In the worked example", round(24 / 18, 2)),
+        ("scale", "A machine has digested", 88),
     ],
 )
-def test_bad_questions_are_refused(answers: Any, right: int, message: str):
-    with pytest.raises(ValueError, match=message):
-        Question("How many?", answers, right=right)
+def test_numbers_are_those_found_by_hand(name, start, number):
+    shown = re.search(NUMBER, right(name, start))
+    assert float(shown[0].replace("−", "-")) == pytest.approx(number)
 
 
-@pytest.mark.parametrize("questions", [[], ["How many?"]])
-def test_a_quiz_is_made_of_questions(questions: Any):
-    with pytest.raises(ValueError, match="one or more Question"):
-        quiz(questions)
+# --- claims that the answers make ------------------------------------------------------------
 
 
-# --- in a browser ----------------------------------------------------------------------------
+def test_a_shift_changes_the_trace_and_not_the_distortion():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(9, 2)), np.arange(9) % 3
+    assert distortion(X + 5, labels) == pytest.approx(distortion(X, labels))
+    assert trace_objective(X + 5, labels) > trace_objective(X, labels) + 1
+    assert right("kmeans", "All points are moved").startswith("only the trace")
 
 
-def visible(form: Any) -> list[str]:
-    """The reasons that a reader sees."""
-    return [p.text for p in form.find_elements("css selector", "p") if p.is_displayed()]
+def test_the_bound_says_nothing_for_two_features_and_three_clusters():
+    assert spectral_bound(np.random.default_rng(0).normal(size=(30, 2)), 3) == 0
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_an_answer_picked_by_keyboard_is_explained(browser: Any, tmp_path: Path, mode: str):
-    """The same quiz twice on a page, and only the one in use answers."""
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    html = quiz([SUM, PRIME])._repr_html_()
-    colours = {"light": "#222; background: #fff", "dark": "#ddd; background: #121212"}[mode]
-    head = (
-        '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    )
-    page = tmp_path / "page.html"
-    page.write_text(f'{head}<body style="color: {colours}">{html}{html}', encoding="utf-8")
-    size = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get(page.as_uri())
-    first, second = browser.find_elements("css selector", "form")
-    assert visible(first) == []
-
-    press = lambda *keys: ActionChains(browser).send_keys(*keys).perform()  # noqa: E731
-    press(Keys.TAB, Keys.SPACE)
-    assert visible(first) == ["✗ Not this one. You glued them."]
-    press(Keys.ARROW_DOWN)
-    assert visible(first) == [r"✓ Right. Count: \(1<2\), for $0."]
-    press(Keys.ENTER)
-    assert browser.current_url == page.as_uri(), "Enter submits nothing"
-    press(Keys.TAB, Keys.ARROW_DOWN)
-    assert visible(first)[1] == "✗ Not this one. Try."
-    assert visible(second) == []
-    press(Keys.TAB, Keys.ENTER)
-    assert visible(first) == []
-
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
-    for label in first.find_elements("css selector", "label"):
-        assert label.size["height"] >= 44, "too small for a finger"
-    reason = first.find_element("css selector", "p")
-    same = "return getComputedStyle(arguments[0]).color === getComputedStyle(document.body).color"
-    assert browser.execute_script(same, reason), "text keeps the page's colour"
+def test_units_do_not_move_the_points_of_mlca():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 3
+    grams = X * [1000, 1, 1, 1]
+    assert np.allclose(MLCA().fit(X, y).transform(X), MLCA().fit(grams, y).transform(grams))
 
 
-@pytest.mark.book
-@pytest.mark.browser
-def test_a_quiz_of_the_book_typesets_its_formulas(browser: Any):
-    if not PAGE.is_file():
-        reason = "the book is not built: run `make book` first"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import WebDriverWait
+def test_a_higher_price_never_means_more_exemplars():
+    rng = np.random.default_rng(0)
+    sets = [Q for k in range(1, 6) for Q in itertools.combinations(range(5), k)]
+    for D in rng.uniform(size=(20, 5, 5)):
+        numbers = [
+            len(min(sets, key=lambda Q, f=f, D=D: exemplar_energy(D, list(Q), f)))
+            for f in np.linspace(0, 2, 15)
+        ]
+        assert numbers == sorted(numbers, reverse=True) and len(set(numbers)) > 1
 
-    browser.get(PAGE.as_uri())
-    form = browser.find_element("css selector", "form.mlbook-quiz")
-    formulas = lambda _: form.find_elements("css selector", "legend mjx-container")  # noqa: E731
-    assert len(WebDriverWait(browser, 60).until(formulas)) == 2
-    answer = form.find_element("css selector", "fieldset:nth-of-type(4) label:nth-of-type(3) input")
-    answer.send_keys(Keys.SPACE)
-    (reason,) = visible(form)
-    assert reason.startswith("✓ Right.") and "\\(" not in form.text
+
+def test_an_invertible_kernel_stops_every_start_at_the_same_objective():
+    rng = np.random.default_rng(0)
+    U = np.linalg.eigh(chi2_rbf_kernel(*[rng.random((12, 3))] * 2))[1]
+    offsets, Y = [0, 3, 6, 9, 12], np.ones((4, 3), dtype=int)
+    found = [weak_kmeans(U, offsets, Y, init="random", random_state=s) for s in range(5)]
+    assert {round(f.objective_path[-1], 9) for f in found} == {12 - 3}
+    assert len({tuple(f.assignments) for f in found}) > 1
+
+
+def test_no_price_gives_two_segments():
+    path = np.array([10, 9, 1])
+    prices = np.linspace(0, 20, 2001)[:, None]
+    assert set(np.argmin(path + prices * [1, 2, 3], axis=1) + 1) == {1, 3}
+    assert right("change_points", "The least distortions") == "none"
+
+
+def test_answers_merge_by_luck_only():
+    """Equal Gram matrices and class sizes are such luck; equal class sizes alone are not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 2
+
+    def multiple(first, second):
+        mean = (MLCA().fit(first, y).components_ + MLCA().fit(second, y).components_) / 2
+        whole = MLCA().fit(np.vstack([first, second]), np.tile(y, 2)).components_
+        return np.allclose(mean / np.linalg.norm(mean), whole / np.linalg.norm(whole))
+
+    turned = np.linalg.qr(rng.normal(size=(12, 12)))[0] @ X
+    assert multiple(X, turned) and not multiple(X, rng.normal(size=(12, 3)))
+    assert right("scale", "Two machines") == "only by luck"
