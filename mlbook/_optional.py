@@ -1,4 +1,7 @@
-"""Packages of the extras: imported where they are used, with a word on how to get them."""
+"""Packages of the extras: imported where they are used, with a word on how to get them.
+
+The advice is the extra, not the package: only the extra knows which versions go together.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -12,11 +15,11 @@ def need(module: str, *, project: str, extra: str) -> Any:
     >>> need("no_such_module", project="no-such-project", extra="book")
     Traceback (most recent call last):
     ...
-    ImportError: this needs no-such-project, of the extra `book`: pip install no-such-project
+    ImportError: this needs no-such-project, of the extra `book`: pip install "mlbook[book]"
     """
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"this needs {project}, of the extra `{extra}`: pip install {project}"
+            f'this needs {project}, of the extra `{extra}`: pip install "mlbook[{extra}]"'
         ) from error

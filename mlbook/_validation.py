@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_array
 
+from mlbook._arrays import Floats
+
+FLOATS = (np.float64, np.float32)  # kinds of numbers that stay as they are given
+
 
 def check_integer(value: Any, name: str, *, least: int, most: int | None = None) -> int:
     """Return `value` as an int, refusing what is not an integer from `least` to `most`.
@@ -138,7 +142,7 @@ def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
     return int(n_clusters)
 
 
-def metric_factor(M: ArrayLike, n_features: int) -> NDArray[np.float64]:
+def metric_factor(M: ArrayLike, n_features: int) -> Floats:
     """Factor a Mahalanobis matrix as M = LLᵀ, so that d_M(x, z) = ‖Lᵀ(x − z)‖.
 
     M is scaled to a unit diagonal before its eigenvectors are taken: features measured
@@ -173,7 +177,7 @@ def metric_factor(M: ArrayLike, n_features: int) -> NDArray[np.float64]:
     [[4. 2.]
      [2. 1.]]
     """
-    matrix: Any = check_array(M, dtype=[np.float64, np.float32], input_name="M")
+    matrix: Any = check_array(M, dtype=FLOATS, input_name="M")
     if matrix.shape != (n_features, n_features):
         raise ValueError(
             f"M must have shape (n_features, n_features) = ({n_features}, {n_features}); "

@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 from sklearn.metrics import label_ranking_average_precision_score, pairwise_distances
 from sklearn.utils import check_array
 
-from mlbook._validation import check_integer, check_list, metric_factor
+from mlbook._arrays import Floats, Integers
+from mlbook._validation import FLOATS, check_integer, check_list, metric_factor
 
 __all__ = [
     "Bags",
@@ -85,8 +86,8 @@ class Bags:
     """
 
     instances: Any
-    offsets: NDArray[np.intp]
-    order: NDArray[np.intp]
+    offsets: Integers
+    order: Integers
     ids: NDArray[Any]
 
     def __init__(
@@ -126,8 +127,8 @@ class Bags:
     def _set(
         self,
         instances: Any,
-        offsets: NDArray[np.intp],
-        order: NDArray[np.intp],
+        offsets: Integers,
+        order: Integers,
         ids: NDArray[Any],
     ) -> Self:
         self.instances, self.offsets, self.order, self.ids = instances, offsets, order, ids
@@ -200,12 +201,12 @@ class Bags:
         return cls(frame[columns].to_numpy(), bag_ids=frame[bag].to_numpy())
 
     @property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> Integers:
         """Number of instances of each bag, of shape (m,)."""
         return np.diff(self.offsets)
 
     @property
-    def bag_index(self) -> NDArray[np.intp]:
+    def bag_index(self) -> Integers:
         """Position of the bag of each instance, from 0 to m − 1, of shape (n,)."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
@@ -261,7 +262,7 @@ class Bags:
         return f"Bags({len(self)} bags, {n} instances, {d} features)"
 
 
-def check_offsets(offsets: ArrayLike, n: int) -> NDArray[np.intp]:
+def check_offsets(offsets: ArrayLike, n: int) -> Integers:
     """Return the offsets of bags as integers, refusing what does not rise from 0 to n.
 
     Examples
@@ -327,9 +328,7 @@ def candidate_labels(Y: Any, n_bags: int) -> csr_array:
     return labels.astype(bool)
 
 
-def bag_distances(
-    A: Bags, B: Bags, kind: str = "min", metric: Any = "euclidean"
-) -> NDArray[np.float64]:
+def bag_distances(A: Bags, B: Bags, kind: str = "min", metric: Any = "euclidean") -> Floats:
     """Hausdorff distances between all bags of A and all bags of B (Law 2017, Section 4.2).
 
     In the papers: Law 2016, Eq. 1, and Law 2017, Eq. 1, for the distance of instances.
@@ -411,7 +410,7 @@ def citation_knn_scores(
     *,
     n_references: int = 20,
     n_citers: int = 20,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Votes of references and citers for each label (Wang and Zucker 2000; Law 2017, Section 4.2).
 
     The references of a query are its r nearest training bags. Its citers are the training bags
@@ -577,7 +576,7 @@ def average_precision(y_true: ArrayLike, y_score: ArrayLike) -> float:
     return float(label_ranking_average_precision_score(relevant, ranks))
 
 
-def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], Floats]:
     """Rows with a label, of both matrices, checked."""
     scores = np.asarray(y_score, dtype=np.float64)
     if scores.ndim != 2:
@@ -599,9 +598,7 @@ def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], NDArr
 
 
 def _check_instances(instances: Any) -> Any:
-    return check_array(
-        instances, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="instances"
-    )
+    return check_array(instances, accept_sparse="csr", dtype=FLOATS, input_name="instances")
 
 
 def _is_offsets(values: NDArray[Any], n: int) -> bool:

@@ -28,7 +28,8 @@ from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_array, gen_batches
 from sklearn.utils.validation import validate_data
 
-from mlbook._validation import check_n_clusters, metric_factor
+from mlbook._arrays import Floats, Integers
+from mlbook._validation import FLOATS, check_n_clusters, metric_factor
 from mlbook.partitions import assignment_matrix
 
 __all__ = [
@@ -38,8 +39,6 @@ __all__ = [
     "spectral_embedding",
     "trace_objective",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def trace_objective(X: ArrayLike, labels: ArrayLike, M: ArrayLike | None = None) -> float:
@@ -307,7 +306,7 @@ class SpectralKMeans(ClusterMixin, BaseEstimator):
         ValueError
             If X, M or n_clusters is not as described.
         """
-        points = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        points = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         k = check_n_clusters(self.n_clusters, points.shape[0])
         L = None if self.M is None else metric_factor(self.M, points.shape[1])
         spectrum = _spectrum(points, L, centered=True)
@@ -407,9 +406,7 @@ def _spectrum(X: Any, L: Floats | None, centered: bool) -> _Spectrum:
 
 def _check_data(X: ArrayLike, M: ArrayLike | None) -> tuple[Any, Floats | None]:
     """Validate X and M; return X as an array or CSR matrix, and L with M = LLᵀ."""
-    points: Any = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"
-    )
+    points: Any = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
     return points, None if M is None else metric_factor(M, points.shape[1])
 
 
@@ -425,7 +422,7 @@ def _blocks(X: Any, size: int = 1024) -> Iterator[tuple[slice, Floats]]:
         yield rows, np.array(block.toarray() if issparse(block) else block, dtype=np.float64)
 
 
-def _clusters(X: Any, labels: ArrayLike) -> tuple[NDArray[np.intp], Floats, Floats]:
+def _clusters(X: Any, labels: ArrayLike) -> tuple[Integers, Floats, Floats]:
     """Return the cluster of each point, numbered from 0, and the sizes and means of clusters.
 
     Each mean is summed from the differences to one point of its cluster: it is exact for

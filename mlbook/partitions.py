@@ -24,8 +24,10 @@ from both labelings first.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
+
+from mlbook._arrays import Floats, Integers
 
 __all__ = [
     "assignment_matrix",
@@ -38,8 +40,6 @@ __all__ = [
     "partition_loss",
     "rand_loss",
 ]
-
-Integers = NDArray[np.int64]
 
 
 def assignment_matrix(labels: ArrayLike, classes: ArrayLike | None = None) -> csr_array:
@@ -125,7 +125,7 @@ def normalized_assignment(labels: ArrayLike, classes: ArrayLike | None = None) -
     return J
 
 
-def equivalence_matrix(labels: ArrayLike) -> NDArray[np.float64]:
+def equivalence_matrix(labels: ArrayLike) -> Floats:
     """Partition matrix C = YY†, dense (Law 2016, Eqs. 5-6; Lajugie 2014, Section 2.2).
 
     Every quantity of this book that is written with C is computed without it. This
@@ -400,7 +400,7 @@ def hausdorff_distance(a: ArrayLike, b: ArrayLike) -> float:
     return max(_farthest(frontier_a, frontier_b), _farthest(frontier_b, frontier_a)) / n
 
 
-def _encode(labels: ArrayLike, name: str) -> tuple[NDArray[np.intp], int]:
+def _encode(labels: ArrayLike, name: str) -> tuple[Integers, int]:
     """Renumber labels as 0..k−1 in increasing order of value; return them and k."""
     array = np.asarray(labels)
     if array.ndim != 1 or array.size == 0:
@@ -434,7 +434,7 @@ def _cells(a: ArrayLike, b: ArrayLike) -> tuple[Integers, Integers, Integers]:
     return table.data, table.sum(axis=1)[table.row], table.sum(axis=0)[table.col]
 
 
-def _frontier(labels: ArrayLike, name: str) -> tuple[NDArray[np.intp], int]:
+def _frontier(labels: ArrayLike, name: str) -> tuple[Integers, int]:
     """Return the indices at which a new segment begins, and the number of points."""
     codes, k = _encode(labels, name)
     frontier = np.flatnonzero(codes[1:] != codes[:-1]) + 1
@@ -446,7 +446,7 @@ def _frontier(labels: ArrayLike, name: str) -> tuple[NDArray[np.intp], int]:
     return frontier, len(codes)
 
 
-def _farthest(points: NDArray[np.intp], targets: NDArray[np.intp]) -> int:
+def _farthest(points: Integers, targets: Integers) -> int:
     """Return the largest distance from a point to its nearest target; `targets` is sorted."""
     right = np.searchsorted(targets, points).clip(max=len(targets) - 1)
     left = (right - 1).clip(min=0)

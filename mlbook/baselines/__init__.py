@@ -24,6 +24,9 @@ quadratic in n, draws at most `MAX_SAMPLES` rows.
 
 RCA, MMC, ITML and LMNN are those of metric-learn with its default settings, and need the
 extra ``reproduce``.
+
+The files: `metrics` (all of these), `bags` (methods that learn from bags of instances), and
+`correlation_clustering` (a structured SVM whose output is a partition).
 """
 
 from mlbook.baselines.metrics import (

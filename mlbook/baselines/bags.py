@@ -29,6 +29,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import check_array, check_random_state
 
+from mlbook._arrays import Floats, Integers, squared_norms
 from mlbook._validation import check_choice, check_integer, check_number
 from mlbook.bags import Bags, candidate_labels
 
@@ -45,7 +46,6 @@ __all__ = [
     "one_vs_rest_scores",
 ]
 
-Floats = NDArray[np.float64]
 RandomState = int | np.random.RandomState | None
 
 DISSIMILARITIES: dict[str, np.ufunc] = {
@@ -268,7 +268,7 @@ def _spread_centroids(
             spread += 2 * (k - 1) * float(new @ new - old @ old)
             moved += float(counts[c] * (step @ step))
         spread = max(_spread(Z), bound)
-        residual = float(counts @ np.einsum("ij,ij->i", Z - means, Z - means))
+        residual = float(counts @ squared_norms(Z - means))
         if moved <= tol * residual:
             break
     return Z
@@ -279,10 +279,10 @@ class _PairRuns:
 
     def __init__(
         self,
-        row_start: NDArray[np.intp],
-        n_rows: NDArray[np.intp],
-        column_start: NDArray[np.intp],
-        n_columns: NDArray[np.intp],
+        row_start: Integers,
+        n_rows: Integers,
+        column_start: Integers,
+        n_columns: Integers,
     ) -> None:
         """Run p has all pairs of n_rows[p] rows of A and n_columns[p] rows of B."""
         self.sizes = n_rows * n_columns
@@ -292,14 +292,13 @@ class _PairRuns:
         self.rows = np.repeat(row_start, self.sizes) + row
         self.columns = np.repeat(column_start, self.sizes) + column
 
-    def nearest(self, A: Floats, B: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def nearest(self, A: Floats, B: Floats) -> tuple[Integers, Integers]:
         """Rows of A and of B that are the nearest pair of each run, the first where some tie."""
         distances = np.empty(len(self.rows))
         step = max(1, BLOCK_ENTRIES // A.shape[1])
         for i in range(0, len(distances), step):
             part = slice(i, i + step)
-            difference = A[self.rows[part]] - B[self.columns[part]]
-            distances[part] = np.einsum("ij,ij->i", difference, difference)
+            distances[part] = squared_norms(A[self.rows[part]] - B[self.columns[part]])
         least = np.repeat(np.minimum.reduceat(distances, self.starts), self.sizes)
         ties = np.flatnonzero(distances == least)
         chosen = ties[np.searchsorted(ties, self.starts)]
@@ -375,7 +374,7 @@ def mildml(
     scores = centred @ axes
     L = axes.T / np.sqrt(2 * max(float(np.mean(np.sum(scores**2, axis=1))), EPS))
     parameters = np.append(L.ravel(), 1.0)
-    previous = np.empty(0, dtype=np.intp)
+    previous: Integers = np.empty(0, dtype=np.intp)
     for _ in range(max_iter):
         mapped = X @ parameters[:-1].reshape(L.shape).T
         nearest = np.array(candidates.nearest(mapped, mapped))
@@ -399,7 +398,7 @@ def _logistic_loss(
     """Mean of log(1 + exp(∓(b − ‖Lx‖²))) over pairs, and its gradient in L and b."""
     L = parameters[:-1].reshape(-1, differences.shape[1])
     mapped = differences @ L.T
-    margins = parameters[-1] - np.einsum("ij,ij->i", mapped, mapped)
+    margins = parameters[-1] - squared_norms(mapped)
     loss = float(np.mean(np.logaddexp(0, np.where(alike, -margins, margins))))
     slopes = (expit(margins) - alike) / len(margins)
     gradient = -2 * (mapped * slopes[:, None]).T @ differences
@@ -408,7 +407,7 @@ def _logistic_loss(
 
 def _draw_bag_pairs(
     labels: csr_array, n_pairs: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """Pairs of different bags: the first half share a label, the others do not."""
     m = labels.shape[0]
     shared = sp.triu(labels.astype(np.int64) @ labels.T.astype(np.int64), k=1).tocoo()
@@ -486,20 +485,21 @@ def class_to_bag_metric(
     tol = check_number(tol, "tol", least=0)
     basis = _row_space(A)
     A, B = A @ basis, B @ basis
-    a, b = _row_norms(A), _row_norms(B)
+    a, b = (np.sqrt(squared_norms(rows)) for rows in (A, B))
+    total = a.sum()
     if not b.any():
         raise ValueError("between must have a row that is not orthogonal to all rows of within")
-    U, ratio = np.eye(A.shape[1]), a.sum() / b.sum()
+    U, ratio = np.eye(A.shape[1]), total / b.sum()
     for _ in range(max_iter):
         weights = 1 / np.maximum(a, LEAST_NORM * a.max())
         directions = (B @ U) / np.maximum(b, LEAST_NORM * b.max())[:, None]
         new = ratio * pinvh((A.T * weights) @ A) @ (B.T @ directions)
-        a, b = _row_norms(A @ new), _row_norms(B @ new)
+        a, b = (np.sqrt(squared_norms(rows @ new)) for rows in (A, B))
         fall = ratio - a.sum() / b.sum()
         if not fall > tol * ratio:
             break
         U, ratio = new, ratio - fall
-    return (basis @ U).T * (_row_norms(A).sum() / _row_norms(A @ U).sum())
+    return (basis @ U).T * (total / np.sqrt(squared_norms(A @ U)).sum())
 
 
 def class_to_bag_scores(
@@ -585,8 +585,8 @@ def class_to_bag_scores(
 def _differences(
     bags: Bags,
     X: Floats,
-    rows: NDArray[np.intp],
-    others: NDArray[np.intp],
+    rows: Integers,
+    others: Integers,
     max_pairs: int,
     rng: np.random.RandomState,
 ) -> Floats:
@@ -762,10 +762,6 @@ def _row_space(A: Floats) -> Floats:
     """Orthonormal basis, in columns, of the span of the rows."""
     values, vectors = eigh(A.T @ A)
     return vectors[:, values > len(values) * EPS * values[-1]]
-
-
-def _row_norms(X: Floats) -> Floats:
-    return np.sqrt(np.einsum("ij,ij->i", X, X))
 
 
 def _dense(X: Any) -> Floats:

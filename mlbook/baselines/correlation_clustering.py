@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer, check_number
 
 __all__ = [
@@ -31,9 +32,6 @@ __all__ = [
     "correlation_clusters_exact",
     "correlation_score",
 ]
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 
 def correlation_score(S: ArrayLike, labels: ArrayLike) -> float:
@@ -70,7 +68,7 @@ def correlation_score(S: ArrayLike, labels: ArrayLike) -> float:
     return float(similarity[_joined(labels)].sum() / 2)
 
 
-def correlation_clusters(S: ArrayLike) -> Labels:
+def correlation_clusters(S: ArrayLike) -> Integers:
     """Search for a partition of high score: greedy merging, then moves of single points.
 
     Of all pairs of clusters, the one whose union raises the score most is merged while there
@@ -101,7 +99,7 @@ def correlation_clusters(S: ArrayLike) -> Labels:
     """
     similarity = _check_similarities(S)
     least = 1e-12 * np.abs(similarity).sum()  # smaller gains are rounding
-    labels = np.arange(len(similarity))
+    labels: Integers = np.arange(len(similarity))
     while True:
         merged = _move(similarity, _merge(similarity, labels, least), least)
         if np.array_equal(merged, labels):
@@ -109,7 +107,7 @@ def correlation_clusters(S: ArrayLike) -> Labels:
         labels = merged
 
 
-def correlation_clusters_exact(S: ArrayLike) -> Labels:
+def correlation_clusters_exact(S: ArrayLike) -> Integers:
     """Find a partition of the highest score, by an integer program over all pairs.
 
     Whether i and j are joined is one variable; of every three points, two joined pairs join the
@@ -263,7 +261,7 @@ class CorrelationClusteringSVM(BaseEstimator):
             constant += share * (loss - constant)
         return self
 
-    def similarities(self, features: ArrayLike) -> Array:
+    def similarities(self, features: ArrayLike) -> Floats:
         """Return w·φ for a stack of features of shape (F, n, m)."""
         check_is_fitted(self, "weights_")
         stack: Any = np.asarray(features, dtype=np.float64)
@@ -273,12 +271,12 @@ class CorrelationClusteringSVM(BaseEstimator):
             )
         return np.tensordot(self.weights_, stack, axes=1)
 
-    def predict(self, features: ArrayLike) -> Labels:
+    def predict(self, features: ArrayLike) -> Integers:
         """Cluster the points of a stack of shape (F, n, n), by `correlation_clusters`."""
         return correlation_clusters(self.similarities(features))
 
 
-def _most_violated(w: Array, stack: Array, given: NDArray[np.bool_]) -> tuple[float, Array]:
+def _most_violated(w: Floats, stack: Floats, given: NDArray[np.bool_]) -> tuple[float, Floats]:
     """Δ and Ψ(found) − Ψ(given) for the partition found to maximize Δ + w·Ψ.
 
     The search may find less than the given partition itself has; then that is the answer.
@@ -293,7 +291,7 @@ def _most_violated(w: Array, stack: Array, given: NDArray[np.bool_]) -> tuple[fl
     return loss, violation
 
 
-def _merge(S: Array, labels: Labels, least: float) -> Labels:
+def _merge(S: Floats, labels: Integers, least: float) -> Integers:
     """Merge clusters, best pair first, while the score grows."""
     k = int(labels.max()) + 1
     member = np.eye(k)[labels]
@@ -311,7 +309,7 @@ def _merge(S: Array, labels: Labels, least: float) -> Labels:
     return np.unique(target[labels], return_inverse=True)[1]
 
 
-def _move(S: Array, labels: Labels, least: float) -> Labels:
+def _move(S: Floats, labels: Integers, least: float) -> Integers:
     """Move single points, best move first, while the score grows or until a cluster is opened."""
     rows, k = np.arange(len(S)), int(labels.max()) + 1
     labels = labels.copy()
@@ -328,14 +326,14 @@ def _move(S: Array, labels: Labels, least: float) -> Labels:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _joined(labels: Labels) -> NDArray[np.bool_]:
+def _joined(labels: Integers) -> NDArray[np.bool_]:
     """Tell of every ordered pair of two points whether it is in one cluster."""
     joined = labels[:, None] == labels
     np.fill_diagonal(joined, False)
     return joined
 
 
-def _check_similarities(S: ArrayLike) -> Array:
+def _check_similarities(S: ArrayLike) -> Floats:
     """Return S as its symmetric part with a zero diagonal."""
     matrix: Any = check_array(S, dtype=np.float64, input_name="S")
     if matrix.shape[0] != matrix.shape[1]:
@@ -345,7 +343,7 @@ def _check_similarities(S: ArrayLike) -> Array:
     return matrix
 
 
-def _check_stack(stack: ArrayLike) -> Array:
+def _check_stack(stack: ArrayLike) -> Floats:
     array = np.asarray(stack, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != array.shape[2] or 0 in array.shape:
         raise ValueError(f"datasets must have shape (F, n, n) each; got {array.shape}")
@@ -354,7 +352,7 @@ def _check_stack(stack: ArrayLike) -> Array:
     return array
 
 
-def _check_labels(labels: ArrayLike, n: int) -> Labels:
+def _check_labels(labels: ArrayLike, n: int) -> Integers:
     array = np.asarray(labels)
     if array.shape != (n,):
         raise ValueError(f"labels must have shape ({n},), one per point; got {array.shape}")

@@ -17,28 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
+from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
-from mlbook._validation import check_integer
-
-__all__ = [
-    "MAX_SAMPLES",
-    "METRICS",
-    "N_PAIRS",
-    "euclidean",
-    "itml",
-    "kissme",
-    "lda",
-    "lmnn",
-    "mmc",
-    "pcca",
-    "pcca_loss",
-    "rca",
-    "regression",
-    "xqda",
-]
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from mlbook._validation import FLOATS, check_integer
 
 N_PAIRS = {"pcca": 20_000, "mmc": 2_000, "itml": 500}
 """Number of pairs that a method draws, half of them similar and half dissimilar."""
@@ -84,7 +65,7 @@ def _metric(learn: Callable[..., Floats]) -> Callable[..., NDArray[Any]]:
 
     @wraps(learn)
     def checked(X: ArrayLike, y: ArrayLike, **options: Any) -> NDArray[Any]:
-        rows, labels = check_X_y(X, y, dtype=[np.float64, np.float32])
+        rows, labels = check_X_y(X, y, dtype=FLOATS)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -106,7 +87,7 @@ def _metric(learn: Callable[..., Floats]) -> Callable[..., NDArray[Any]]:
 
 
 @_metric
-def euclidean(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def euclidean(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Euclidean distance: nothing is learned.
 
     Examples
@@ -119,7 +100,7 @@ def euclidean(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def regression(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def regression(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Least squares onto class indicators: MLCA without its normalization.
 
     The components are (X†Y)ᵀ with the assignment matrix Y, where MLCA has its normalized form
@@ -136,7 +117,7 @@ def regression(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def lda(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def lda(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Linear discriminant analysis (Fisher 1936, Rao 1948).
 
     scikit-learn's, by singular value decomposition: at most k − 1 components for k classes,
@@ -153,7 +134,7 @@ def lda(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def rca(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def rca(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Relevant component analysis, one chunk per class (Shental et al. 2002).
 
     M is the inverse of the within-class covariance. It follows every change of coordinates,
@@ -178,7 +159,7 @@ def rca(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def kissme(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def kissme(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Keep it simple and straightforward metric learning, KISSME (Köstinger et al. 2012).
 
     M is Σ_S⁻¹ − Σ_D⁻¹ with its negative eigenvalues set to zero, Σ_S and Σ_D being the means
@@ -200,7 +181,7 @@ def kissme(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def xqda(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def xqda(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """KISSME in the subspace where it is positive, XQDA (Liao et al. 2015).
 
     With Σ_S and Σ_D as in `kissme`, the subspace is spanned by the generalized eigenvectors of
@@ -223,7 +204,7 @@ def xqda(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def pcca(X: Floats, y: Codes, *, n_components: int = 30, random_state: Any = None) -> Floats:
+def pcca(X: Floats, y: Integers, *, n_components: int = 30, random_state: Any = None) -> Floats:
     """Pairwise constrained component analysis (Mignon and Jurie 2012).
 
     Minimizes `pcca_loss` by L-BFGS. The pairs are weighted so that the loss estimates the mean
@@ -319,7 +300,7 @@ def pcca_loss(
 
 
 @_metric
-def mmc(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def mmc(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Metric learning from side information, MMC (Xing et al. 2002).
 
     Maximizes the sum of the distances of dissimilar pairs while the sum of the squared
@@ -349,7 +330,7 @@ def mmc(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def itml(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def itml(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Information-theoretic metric learning (Davis et al. 2007).
 
     Stays as near to the Euclidean distance (in the LogDet divergence) as pairs permit: similar
@@ -370,7 +351,7 @@ def itml(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
 
 
 @_metric
-def lmnn(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
+def lmnn(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Large margin nearest neighbours (Weinberger et al. 2005).
 
     Pulls each row towards its 3 nearest rows of the same class and pushes rows of other classes
@@ -401,7 +382,7 @@ def lmnn(X: Floats, y: Codes, *, random_state: Any = None) -> Floats:
         return library.LMNN().fit(X, y).components_
 
 
-def _rows_of_classes(y: Codes) -> list[Codes]:
+def _rows_of_classes(y: Integers) -> list[Integers]:
     """List the rows of each class."""
     return np.split(np.argsort(y, kind="stable"), np.cumsum(np.bincount(y))[:-1])
 
@@ -426,7 +407,7 @@ def _whitener(scatter: Floats) -> Floats:
     return ((vectors[:, kept] / np.sqrt(values[kept])).T / scale)[::-1]
 
 
-def _pair_scatters(X: Floats, y: Codes) -> tuple[Floats, Floats]:
+def _pair_scatters(X: Floats, y: Integers) -> tuple[Floats, Floats]:
     """Sum (x − x')(x − x')ᵀ over the pairs of rows of one class, and over all pairs.
 
     With n_c, z_c and W_c the size, mean and scatter of class c, and n, z those of all rows,
@@ -448,7 +429,7 @@ def _pair_scatters(X: Floats, y: Codes) -> tuple[Floats, Floats]:
     return similar, total + n * (sizes * means.T) @ means
 
 
-def _pair_axes(X: Floats, y: Codes) -> tuple[Floats, Floats]:
+def _pair_axes(X: Floats, y: Integers) -> tuple[Floats, Floats]:
     """Weights w, decreasing, and axes V of shape (d, rank) with Σ_S⁻¹ − Σ_D⁻¹ = V diag(w) Vᵀ.
 
     VᵀSV = diag(μ) and Vᵀ(S + D)V = I for the sums S and D over similar and dissimilar pairs.
@@ -467,8 +448,8 @@ def _pair_axes(X: Floats, y: Codes) -> tuple[Floats, Floats]:
 
 
 def _draw_pairs(
-    X: Floats, y: Codes, n_pairs: int, rng: np.random.RandomState
-) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    X: Floats, y: Integers, n_pairs: int, rng: np.random.RandomState
+) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """Draw pairs of rows, with replacement: left and right indices, and whether similar.
 
     Half are uniform over the pairs of one class, half over the others. Pairs of equal

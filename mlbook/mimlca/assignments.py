@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from mlbook._arrays import Floats, Integers, squared_norms
-from mlbook._validation import check_choice, check_integer, check_number
+from mlbook._validation import FLOATS, check_choice, check_integer, check_number
 from mlbook.bags import candidate_labels, check_offsets
 from mlbook.mimlca.choices import Choices
 
@@ -220,7 +220,7 @@ def _check_bags(
     U: ArrayLike, offsets: ArrayLike, Y: Any
 ) -> tuple[NDArray[Any], Integers, csr_array]:
     """Return instances, bag sizes and candidate labels."""
-    rows: Any = check_array(U, dtype=[np.float64, np.float32], input_name="U")
+    rows: Any = check_array(U, dtype=FLOATS, input_name="U")
     sizes = np.diff(check_offsets(offsets, len(rows)))
     return rows, sizes, candidate_labels(Y, len(sizes))
 

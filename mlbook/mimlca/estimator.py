@@ -14,11 +14,11 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mlbook._arrays import Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import FLOATS, check_integer, check_number
 from mlbook.bags import Bags, candidate_labels
 from mlbook.mimlca.assignments import mean_weights, weak_kmeans
 from mlbook.mimlca.basis import Basis, kernel_basis, singular_basis
-from mlbook.mimlca.kernels import FLOATS, chi2_rbf_kernel, kernel_matrix
+from mlbook.mimlca.kernels import chi2_rbf_kernel, kernel_matrix
 from mlbook.mlca import MLCA
 
 Kernel = Callable[[Any, Any], Any]

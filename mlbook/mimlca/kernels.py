@@ -12,8 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from mlbook._arrays import Integers
-
-FLOATS = (np.float64, np.float32)
+from mlbook._validation import FLOATS
 
 
 def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:

@@ -19,11 +19,9 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from mlbook._arrays import Integers
-from mlbook._validation import check_choice, check_integer
+from mlbook._validation import FLOATS, check_choice, check_integer
 from mlbook.mlca import least_squares
 from mlbook.mlca.least_squares import SOLVERS, Digest, Solution
-
-FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from mlbook._validation import check_integer
+from mlbook._validation import FLOATS, check_integer
 from mlbook.mlca.least_squares import digest, solve
 
 
@@ -71,8 +71,7 @@ def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None)
     >>> print(closed_form_factor(X, J).round(6) + 0.0)
     [[0.4 0. ]]
     """
-    floats = (np.float64, np.float32)
-    rows: Any = check_array(X, accept_sparse="csr", dtype=floats, input_name="X")
+    rows: Any = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
     targets: Any = check_array(factor, accept_sparse="csr", dtype=np.float64, input_name="factor")
     check_consistent_length(rows, targets)
     if rank is not None:

@@ -17,8 +17,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mlbook._arrays import Integers
-from mlbook._validation import check_n_clusters
-from mlbook.mlca.class_digest import FLOATS, ClassDigest, is_dask
+from mlbook._validation import FLOATS, check_n_clusters
+from mlbook.mlca.class_digest import ClassDigest, is_dask
 from mlbook.mlca.least_squares import Solution
 
 
