@@ -12,6 +12,7 @@ import json
 import os
 import py_compile
 import re
+import sys
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -113,11 +114,13 @@ def compile_by_content(root: Path) -> None:
     It compares times in whole seconds, and would take old code for new after a quick change that
     keeps the length of a file. Bytecode that carries a hash of its source is compared by that.
     """
+    mode = py_compile.PycInvalidationMode.CHECKED_HASH
     for file in (file for house in HOUSES for file in (root / house).rglob("*.py")):
+        compiled = Path(cache_from_source(file))
+        if sys.dont_write_bytecode and not compiled.exists():
+            continue
         with suppress(OSError):
-            compiled = Path(cache_from_source(file))
-            if not compiled.is_file() or compiled.read_bytes()[4:8] != b"\x03\0\0\0":
-                mode = py_compile.PycInvalidationMode.CHECKED_HASH
+            if not compiled.exists() or compiled.read_bytes()[4:8] != b"\x03\0\0\0":
                 py_compile.compile(str(file), invalidation_mode=mode, quiet=2)
 
 
@@ -128,13 +131,16 @@ def finish(coroutine: Coroutine[Any, Any, T]) -> T:
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(coroutine)
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(loop.run_until_complete, task)
-        try:
-            return future.result()
-        except BaseException:
-            loop.call_soon_threadsafe(task.cancel)
-            raise
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(loop.run_until_complete, task)
+            try:
+                return future.result()
+            except BaseException:
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+    finally:
+        loop.close()
 
 
 async def several_at_once(work: Iterable[Coroutine[Any, Any, None]], jobs: int) -> None:
