@@ -1,17 +1,14 @@
 """The scoreboard of the book: what the papers print, what came out here, and where it stands."""
 
 from itertools import groupby
-from pathlib import Path
 
 from IPython.display import Markdown
 
 from book.figures.style import table
-from book.reproduction import ITEMS, STANDINGS, command, scoreboard, standings
+from book.reproduction import ITEMS, STANDINGS, age_note, command, scoreboard, standings
 from book.reproduction.items import Item, Line
 
 __all__ = ["cards", "summary"]
-
-BOOK = Path(__file__).resolve().parents[1]
 
 
 def cards(paper: str) -> Markdown:
@@ -60,11 +57,11 @@ def _numbers(experiment: str, lines: list[Line]) -> list[str]:
         for line in lines
         if line.reason
     }
-    after = [f"Data: {data}.", *sorted(reasons), f"Rerun: `{command(experiment)}`"]
+    rerun = age_note(experiment) or f"Rerun: `{command(experiment)}`"
+    after = [f"Data: {data}.", *sorted(reasons), rerun]
     return [table(["", "paper", "ours", "verdict"], rows).data, " ".join(after)]
 
 
 def _link(item: Item) -> str:
-    """Link the page of an item, if it is there: mlbook may be installed without its book."""
-    path = BOOK / f"{item.page}.ipynb"
-    return f"[{item.name}]({item.page}.ipynb)" if path.exists() else item.name
+    """Link the page of an item."""
+    return f"[{item.name}]({item.page}.ipynb)"

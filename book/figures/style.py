@@ -34,11 +34,11 @@ def book_style() -> None:
         shell.run_line_magic("config", f"InlineBackend.print_figure_kwargs = {undated}")
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> Markdown:
     """Show rows as a table, on a page and in a notebook; a mean stays with its spread.
 
     Cells are Markdown: bold, links, `code`, $formulas$ and <br> work, other HTML is shown as
-    it is written.
+    it is written. The note, also Markdown, stands below the table.
 
     Examples
     --------
@@ -50,6 +50,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
     """
     lines = [header, ["---"] * len(header), *rows]
     text = "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+    text += f"\n\n{note}" if note else ""
     return Markdown(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))
 
 

@@ -1,32 +1,38 @@
 """The papers' tables and figures, one declared experiment each, with the paper's numbers.
 
-``python book/reproduction list | run [ID ...] [--scale full] | report [ID ...]``
+``python book/reproduction list | run [ID ...] [--scale full] | report [ID ...] | stale [ID ...]``
 
 An experiment runs at three scales: "smoke" takes seconds and only shows that it works,
 "book" is for notebooks, "full" is as near to the paper as can be run. Results of full runs
-are stored in ``data/results/ID.json`` of the source tree (of the current folder where mlbook
-is installed without its sources), those of other scales only on request.
+are stored in ``data/results/ID.json``, those of other scales only on request. A result knows the
+code that made it; a page marks one that is older than its code.
 
 A new paper is a new module with a list ``EXPERIMENTS``, named below.
 """
 
-import json
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from book.reproduction import (
-    copy_numbers,
+    comparisons,
     komodakis2011,
     lajugie2014,
     law2016,
     law2017,
-    methods,
     segmentation,
 )
-from book.reproduction.experiment import Column, Experiment, compare
+from book.reproduction.age import age_line, changes
+from book.reproduction.experiment import Column, Experiment
 from book.reproduction.items import ITEMS, STANDINGS, Line, item_lines, standing
-from book.reproduction.runs import SCALES, default_folder, result_path, run_experiment
+from book.reproduction.runs import (
+    SCALES,
+    default_folder,
+    read_result,
+    result_path,
+    run_experiment,
+)
+from book.reproduction.verdicts import Table, compare
 
 __all__ = [
     "EXPERIMENTS",
@@ -35,6 +41,9 @@ __all__ = [
     "STANDINGS",
     "Column",
     "Experiment",
+    "NoResults",
+    "Table",
+    "age_note",
     "command",
     "comparison",
     "find",
@@ -46,9 +55,13 @@ __all__ = [
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
-    for room in (law2016, komodakis2011, law2017, lajugie2014, copy_numbers, segmentation, methods)
+    for room in (law2016, komodakis2011, law2017, lajugie2014, segmentation, comparisons)
     for experiment in room.EXPERIMENTS
 }
+
+
+class NoResults(FileNotFoundError):
+    """No result is stored at all: something is wrong, rather than one experiment not run."""
 
 
 def run(
@@ -79,7 +92,8 @@ def run(
     dict
         As stored: "summary" maps row and column to mean, sd, median and n; "units" holds the
         numbers of every unit with its seed; "skipped" maps rows that could not be run to
-        the reason; "versions", "machine", "started" and "seconds" say how it came about.
+        the reason; "sources", "versions", "machine", "started" and "seconds" say how it came
+        about.
 
     Raises
     ------
@@ -113,13 +127,59 @@ def load(name: str, *, results: str | Path | None = None) -> dict[str, Any] | No
     dict or None
         As `run` returns.
 
+    Raises
+    ------
+    NoResults
+        If the folder holds no result of any experiment.
+    DamagedResult
+        If the result cannot be read; the message says how to make it again.
+
     Examples
     --------
-    >>> load("law2016-table1", results="no such folder") is None
-    True
+    >>> load("law2016-table1")["scale"]
+    'full'
+    >>> load("law2016-table1", results="no such folder")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    book.reproduction.NoResults: no stored results in ...
     """
-    path = result_path(Path(results or default_folder()), find(name).id, "full")
-    return json.loads(path.read_text()) if path.exists() else None
+    folder = Path(results or default_folder())
+    wanted = result_path(folder, find(name).id, "full")
+    if not any(result_path(folder, other, "full").exists() for other in EXPERIMENTS):
+        raise NoResults(
+            f"no stored results in {folder.resolve()}. This page shows the results that come with "
+            "the book's repository, in data/results: open it in a copy of the whole repository. "
+            "`python book/reproduction run` makes them anew, which takes hours"
+        )
+    return read_result(wanted)
+
+
+def age_note(*names: str, results: str | Path | None = None) -> str:
+    """Say which stored results are older than their code, for the line below a table.
+
+    Parameters
+    ----------
+    *names : str
+        Ids of the experiments.
+    results : str or Path, optional
+        Folder of the results.
+
+    Returns
+    -------
+    str
+        One line of Markdown with the command that makes them again; empty if all are up to date
+        or missing.
+
+    Examples
+    --------
+    >>> age_note()
+    ''
+    """
+    stored = {name: load(name, results=results) for name in names}
+    old = {
+        name: result for name, result in stored.items() if result and changes(find(name), result)
+    }
+    return age_line(old)
 
 
 def comparison(
@@ -128,7 +188,7 @@ def comparison(
     *,
     column: str | None = None,
     results: str | Path | None = None,
-) -> tuple[list[str], list[list[str]]]:
+) -> Table:
     """Paper's number, ours with its spread, and a verdict, for `book.figures.style.table`.
 
     Parameters
@@ -148,22 +208,28 @@ def comparison(
         Names of the columns of the table.
     rows : list of lists of str
         Its rows. Without a stored result the verdicts say so and how to make it.
+    note : str
+        Says so if the stored result is older than its code; else empty.
 
     Raises
     ------
     ValueError
         If there is no such experiment, scale or column.
+    NoResults
+        If the folder holds no result of any experiment.
 
     Examples
     --------
-    >>> header, rows = comparison("law2016-table1", column="delta", results="no such folder")
+    >>> header, rows, note = comparison("law2016-table1", column="delta")
     >>> header
     ['', 'paper', 'ours', 'verdict']
-    >>> rows[0]
-    ['MLCA', '0.070', '–', 'missing: `python book/reproduction run law2016-table1`']
+    >>> rows[1]
+    ['Euclidean', '3.000', '3.000 ± 0.000', 'matches']
     """
-    result = load(name, results=results) if scale is None else run(name, scale, results=results)
-    return compare(find(name), result, column, command(name))
+    if scale is not None:
+        return compare(find(name), run(name, scale, results=results), column, command(name))
+    table = compare(find(name), load(name, results=results), column, command(name))
+    return table._replace(note=age_note(name, results=results))
 
 
 def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Line]]:
@@ -186,13 +252,18 @@ def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Li
         The verdict is that of `comparison`, or "nothing to compare" where the paper has no number,
         "drawn" for a picture of ours, "missing" without a stored result.
 
+    Raises
+    ------
+    NoResults
+        If the folder holds no result of any experiment.
+
     Examples
     --------
-    >>> header, rows = scoreboard(results="no such folder")
+    >>> header, rows = scoreboard()
     >>> header[1:3], header[4:7]
     (['item', 'number'], ['printed', 'ours', 'verdict'])
     >>> rows[0].item, rows[0].number, rows[0].verdict
-    ('Table 1', 'MLCA: Δ, spectral step', 'missing')
+    ('Table 1', 'MLCA: Δ, spectral step', 'matches')
     """
     shown = {shown.experiment for item in ITEMS for shown in item.shown}
     stored = {name: load(name, results=results) for name in EXPERIMENTS if name in shown}
@@ -214,10 +285,15 @@ def standings(*, results: str | Path | None = None) -> dict[tuple[str, str], str
         From paper and item to a key of `STANDINGS`: the least favourable verdict on the
         paper's data; "other data" if ours are on a stand-in or on changed data only.
 
+    Raises
+    ------
+    NoResults
+        If the folder holds no result of any experiment.
+
     Examples
     --------
-    >>> standings(results="no such folder")["Law et al. 2016", "Table 1"]
-    'missing'
+    >>> standings()["Law et al. 2016", "Figure 2"]
+    'drawn'
     """
     _, rows = scoreboard(results=results)
     return {

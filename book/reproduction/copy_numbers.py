@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
-from book.reproduction.experiment import Column, Experiment, Unit
-from book.reproduction.lajugie2014 import ONE_SEGMENT, PAPER, kernel_segment, middle_of_best
+from book.reproduction.lajugie2014_maps import ONE_SEGMENT, kernel_segment, middle_of_best
+from book.reproduction.units import Unit
+from mlbook._arrays import Floats, Integers
 from mlbook.changepoints import (
     constraints_from_intervals,
     hermite_features,
@@ -25,9 +25,6 @@ from mlbook.changepoints import (
 )
 from mlbook.datasets import CopyNumberProfile, load_neuroblastoma
 from mlbook.large_margin import LargeMarginMetric
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MAX_SEGMENTS = 15
 LONGEST = 1000  # probes of a profile to learn from
@@ -110,7 +107,7 @@ def _profiles(limit: int | None) -> list[CopyNumberProfile]:
 
 
 @lru_cache(maxsize=8)
-def _wrong_on_grid(kind: str, limit: int | None) -> NDArray[np.int64]:
+def _wrong_on_grid(kind: str, limit: int | None) -> Integers:
     """Wrong regions of every profile at every penalty: (profiles, penalties, 4).
 
     The penalty of a segment is multiplied by the length of the profile, except for "x".
@@ -210,9 +207,7 @@ def run_profiles(unit: Unit) -> dict[str, float]:
     return {key: 100 * int(w) / n_regions for key, w in zip(keys, wrong, strict=True)}
 
 
-def _learned_wrong(
-    row: str, kind: str, train: Integers, test: Integers, unit: Unit
-) -> NDArray[np.int64]:
+def _learned_wrong(row: str, kind: str, train: Integers, test: Integers, unit: Unit) -> Integers:
     """Learn a metric from completed labels and a penalty by wrong regions; count those in test."""
     profiles, completed = _profiles(unit["limit"]), _completed(unit["limit"])
     kinds = [kind, "x/σ"] if row == LEARNED_BOTH else [kind]
@@ -235,36 +230,3 @@ def _learned_wrong(
     training = np.sum([choices(i).at(penalties)[:, 0] for i in short], axis=0)
     chosen = penalties[[middle_of_best(training)]]
     return np.sum([choices(i).at(chosen)[0] for i in test], axis=0)
-
-
-EXPERIMENTS = [
-    Experiment(
-        id="lajugie2014-neuroblastoma",
-        paper=PAPER,
-        title="Section 5.3: wrong regions of annotated copy number profiles, in per cent",
-        data="a part of the paper's, of the user's folder",
-        columns=(
-            Column("error", "wrong, %", tolerance=0.5, digits=1),
-            Column("too_many", "too many change points, %", tolerance=0.5, digits=1),
-            Column("too_few", "too few, %", tolerance=0.5, digits=1),
-            Column("at_least_one", "wrong if “one” means “at least one”, %", 0.5, digits=1),
-        ),
-        paper_numbers={NO_LEARNING: {"error": 12.0}, LEARNED: {"error": 6.9}},
-        units=profile_units,
-        run_unit=run_profiles,
-        note="285 profiles of 84 tumours with 756 annotated regions, 429 of no and 327 of one "
-        "change point, a part of the data set in which every profile has a change point. A region "
-        "is wrong if the number of change points found in it is not the annotated one. 10 folds by "
-        "tumour, 3 random assignments; the spread is over these. The penalty of a segment (its "
-        "multiple of the length for all but the log ratios as they are) and the width of the "
-        "Hermite functions, one of 1, 2, 4, 8 median absolute deviations, are chosen by the "
-        "regions of the training folds. The metric, diagonal with α = 0.01, is learned from at "
-        "most 60 profiles of at most 1000 probes, whose labels are the best segmentation that "
-        "agrees with all regions. At most 15 segments.",
-        reasons=dict.fromkeys(
-            ((NO_LEARNING, "error"), (LEARNED, "error")),
-            "a part of the data, in which every profile has a change point; the paper does not "
-            "give its protocol",
-        ),
-    ),
-]

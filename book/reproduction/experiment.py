@@ -1,14 +1,15 @@
-"""What an experiment is, and how its numbers are judged beside the paper's."""
+"""What an experiment is; what its numbers say beside the paper's is in verdicts.py."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+
+from book.reproduction.units import Unit
 
 Number = float | tuple[float, float]  # a mean, or a mean and its spread
-Unit = dict[str, Any]  # JSON values, "row" and "seed" among them
+Numbers = Mapping[str, Mapping[str, Number]]  # by row and key of the column
+Reasons = Mapping[str | tuple[str, str], str]  # by row, or by row and key of the column
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Column:
         """Write a mean, with its spread if there is one."""
         if number is None:
             return "–"
-        mean, spread = _pair(number)
+        mean, spread = mean_and_spread(number)
         if self.ratio:
             return f"{mean:.{self.digits}g}" if mean < 1000 else f"{mean:.0e}"
         text = f"{mean:.{self.digits}f}"
@@ -99,13 +100,13 @@ class Experiment:
     paper: str
     title: str
     columns: Sequence[Column]
-    paper_numbers: Mapping[str, Mapping[str, Number]]
+    paper_numbers: Numbers
     units: Callable[[str], list[Unit]]
     run_unit: Callable[[Unit], Mapping[str, float]]
     what: str = "table"
     data: str = "same"
     note: str = ""
-    reasons: Mapping[str | tuple[str, str], str] = field(default_factory=dict)
+    reasons: Reasons = field(default_factory=dict)
 
     @property
     def rows(self) -> list[str]:
@@ -113,114 +114,6 @@ class Experiment:
         return list(dict.fromkeys([*self.paper_numbers, *(u["row"] for u in self.units("full"))]))
 
 
-def judge(column: Column, row: str, paper: Mapping[str, Number], ours: Mapping[str, Number]) -> str:
-    """Judge one number beside the paper's.
-
-    "matches": they differ by at most the tolerance plus twice the spread, of which no
-    more than ten tolerances count, so that nothing matches merely because it scatters.
-    "same ordering": not so, but every row that the paper puts clearly (by more than the
-    tolerance) above or below this one is clearly on the same side of it here.
-    "differs": neither. Empty: there is nothing to compare.
-
-    Examples
-    --------
-    >>> loss = Column("loss", "loss", tolerance=0.1)
-    >>> paper = {"a": 1.0, "b": 2.0, "c": 3.0}
-    >>> ours = {"a": (1.3, 0.1), "b": (2.5, 0.1), "c": (2.0, 0.1)}
-    >>> [judge(loss, row, paper, ours) for row in paper]
-    ['matches', 'differs', 'differs']
-    """
-    if row not in paper or row not in ours:
-        return ""
-    scale: Callable[[float], float] = math.log if column.ratio else float
-    tolerance = scale(column.tolerance)
-    theirs = {name: scale(_pair(number)[0]) for name, number in paper.items()}
-    mine = {name: scale(_pair(number)[0]) for name, number in ours.items()}
-    spread = 0.0 if column.ratio else math.hypot(_pair(paper[row])[1], _pair(ours[row])[1])
-    slack = min(2 * spread, 10 * tolerance) + 1e-9  # in floating point, 0.09 − 0.07 > 0.02
-    if abs(mine[row] - theirs[row]) <= tolerance + slack:
-        return "matches"
-    kept = [
-        (mine[row] - mine[other]) * math.copysign(1, theirs[row] - theirs[other]) > tolerance
-        for other in theirs.keys() & mine.keys()
-        if abs(theirs[row] - theirs[other]) > tolerance + 1e-9
-    ]
-    return "same ordering" if kept and all(kept) else "differs"
-
-
-class Judged(NamedTuple):
-    """One number beside the paper's; a verdict of `judge`, "not run" or "missing"; the reason."""
-
-    row: str
-    paper: Number | None
-    ours: Number | None
-    verdict: str
-    reason: str
-
-
-def judge_column(
-    experiment: Experiment, result: Mapping[str, Any] | None, column: Column
-) -> list[Judged]:
-    """Judge every row of a column; without a result every number is missing."""
-    summary, skipped = (result["summary"], result["skipped"]) if result else ({}, {})
-    paper = {r: n[column.key] for r, n in experiment.paper_numbers.items() if column.key in n}
-    found = {row: _ours(column, cells) for row, cells in summary.items()}
-    ours = {row: number for row, number in found.items() if number is not None}
-    reasons = {**experiment.reasons, **skipped}
-    runnable = {unit["row"] for unit in experiment.units("full")}
-    judged = []
-    for row in experiment.rows:
-        reason = ""
-        if row in ours:
-            verdict = judge(column, row, paper, ours)
-            reason = reasons.get((row, column.key), reasons.get(row, ""))
-        elif result is None:
-            verdict = "missing"
-        elif row in {*paper, *skipped}:
-            verdict, planned = "not run", row in runnable and row not in skipped
-            reason = f"not at scale {result['scale']}" if planned else reasons.get(row, "")
-        else:
-            continue
-        judged.append(Judged(row, paper.get(row), ours.get(row), verdict, reason))
-    return judged
-
-
-def compare(
-    experiment: Experiment, result: Mapping[str, Any] | None, column: str | None, command: str
-) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the table; `command` is what makes a result that is None.
-
-    One row for each number: the paper's, ours, a verdict. Where the paper has no numbers, one
-    row for each row of the experiment.
-    """
-    chosen = [c for c in experiment.columns if column in (None, c.key)]
-    if not chosen:
-        valid = ", ".join(c.key for c in experiment.columns)
-        raise ValueError(f"column must be one of {valid} for {experiment.id}; got {column!r}")
-    summary = result["summary"] if result else {}
-    if result and not experiment.paper_numbers:
-        header = ["", *(c.title for c in chosen)]
-        cells = {r: [c.show(_ours(c, summary.get(r, {}))) for c in chosen] for r in experiment.rows}
-        return header, [[row, *line] for row, line in cells.items()]
-    lines = []
-    for c in chosen:
-        for row, paper, ours, verdict, reason in judge_column(experiment, result, c):
-            why = f"`{command}`" if verdict == "missing" else reason
-            if why and verdict != "matches":
-                verdict = f"{verdict}: {why}" if verdict else why
-            lines.append([row, c.title, c.show(paper), c.show(ours), verdict])
-    header = ["", "measure", "paper", "ours", "verdict"]
-    if column is not None:
-        header, lines = [h for h in header if h != "measure"], [[r, *x] for r, _, *x in lines]
-    return header, lines
-
-
-def _ours(column: Column, cells: Mapping[str, Mapping[str, float]]) -> Number | None:
-    cell = cells.get(column.key)
-    if cell is None:
-        return None
-    return cell["median"] if column.ratio else (cell["mean"], cell["sd"])
-
-
-def _pair(number: Number) -> tuple[float, float]:
+def mean_and_spread(number: Number) -> tuple[float, float]:
+    """Return a number's mean and spread, 0 where it has none."""
     return number if isinstance(number, tuple) else (number, 0.0)

@@ -10,8 +10,16 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from book.reproduction import copy_numbers, komodakis2011, lajugie2014, segmentation
-from book.reproduction.experiment import Experiment, Judged, judge_column
+from book.reproduction.copy_numbers import LEARNED as LEARNED_PROFILES
+from book.reproduction.experiment import Experiment
+from book.reproduction.komodakis2011_distances import ONE_KIND
+from book.reproduction.lajugie2014 import SHOW_STREAMS, SHOWS
+from book.reproduction.lajugie2014_maps import FULL_METRIC, OURS
+from book.reproduction.lajugie2014_sequences import fraction_key
+from book.reproduction.lajugie2014_tables import SPLITS, TABLES
+from book.reproduction.segmentation_cuts import LEARNED as LEARNED_CUTS
+from book.reproduction.segmentation_pixels import LOADERS
+from book.reproduction.verdicts import Judged, judge_column
 
 STANDINGS = {
     "matches": "the paper's data: every number that was run matches",
@@ -84,7 +92,7 @@ def _law2016() -> list[Item]:
     protocols = [("MLCA", "delta_spectral"), ("MLCA", "delta")]
     images = [
         ("multivariate MLCA", f"{data}_delta{end}")
-        for data, end in product(segmentation.LOADERS, ("_spectral", ""))
+        for data, end in product(LOADERS, ("_spectral", ""))
     ]
     textures = [("MLCA", "index_spectral"), ("MLCA", "index")]
     page, of_images = "reproduction/law2016", "reproduction/segmentation"
@@ -171,8 +179,8 @@ KOMODAKIS2011 = [
         "accuracy",
         _images(
             "uiuc",
-            (komodakis2011.ONE_KIND, "accuracy"),
-            (komodakis2011.ONE_KIND, "nn"),
+            (ONE_KIND, "accuracy"),
+            (ONE_KIND, "nn"),
             ("learned", "nn"),
         ),
         _stand_in("textures", ("learned, turned", "accuracy"), ("learned, turned", "nn")),
@@ -250,19 +258,16 @@ def _law2017() -> list[Item]:
 def _lajugie2014() -> list[Item]:
     """List the items of Lajugie et al. 2014."""
     own, page, of_images = (
-        lajugie2014.OURS,
+        OURS,
         "reproduction/lajugie2014",
         "reproduction/segmentation",
     )
-    printed = zip(lajugie2014.SHOW_STREAMS, lajugie2014.SHOWS["metric learning"], strict=True)
-    curve = [(own, lajugie2014.fraction_key(fraction)) for fraction in (1.0, 0.1)]
+    printed = zip(SHOW_STREAMS, SHOWS["metric learning"], strict=True)
+    curve = [(own, fraction_key(fraction)) for fraction in (1.0, 0.1)]
     streams = [(own, key) for key in ("accelerometer", "gyroscope", "both")]
-    tables = [
-        (lajugie2014.FULL_METRIC, f"{key}_{split}")
-        for key, split in product(lajugie2014.TABLES, lajugie2014.SPLITS)
-    ]
-    horses = [(segmentation.LEARNED, "loss"), (segmentation.LEARNED, "jaccard")]
-    profiles = [(copy_numbers.LEARNED, "error")]
+    tables = [(FULL_METRIC, f"{key}_{split}") for key, split in product(TABLES, SPLITS)]
+    horses = [(LEARNED_CUTS, "loss"), (LEARNED_CUTS, "jaccard")]
+    profiles = [(LEARNED_PROFILES, "error")]
     rows: list[tuple[str, str, str, str, Sequence[tuple[str, str]], str]] = [
         ("Figure 1", "Δ by share of labels", page, "figure1", curve, "The paper prints no number."),
         (

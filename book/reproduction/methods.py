@@ -14,15 +14,14 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from book.reproduction.experiment import Column, Experiment, Unit
-from book.reproduction.runs import timed
+from book.reproduction.units import Unit, timed
+from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
 from mlbook.baselines import METRICS
 from mlbook.datasets import WeakBags, bags_from_labels
@@ -32,9 +31,7 @@ from mlbook.mimlca import MIMLCA
 from mlbook.mlca import MLCA
 from mlbook.partitions import partition_loss
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Sets = list[tuple[Array, Labels]]
+Sets = list[tuple[Floats, Integers]]
 
 WITHIN = 1.0  # standard deviation of a cluster in every signal direction
 BETWEEN = 2.0  # of the centres, in every signal direction
@@ -64,15 +61,15 @@ class Problem(NamedTuple):
     """
 
     train: Sets
-    rows: Array
-    labels: Labels
+    rows: Floats
+    labels: Integers
     bags: WeakBags
     seen: Sets
     unseen: Sets
-    signal: Array | None = None
+    signal: Floats | None = None
 
 
-def pose(train: Sets, seen: Sets, unseen: Sets, bag_size: int, **known: Array) -> Problem:
+def pose(train: Sets, seen: Sets, unseen: Sets, bag_size: int, **known: Floats) -> Problem:
     """Put training sets into all forms; all bags but the last ones hold `bag_size` rows."""
     rows = np.vstack([X for X, _ in train])
     labels = np.unique(np.concatenate([y for _, y in train]), return_inverse=True)[1]
@@ -97,7 +94,7 @@ def draw_gaussians(unit: Unit) -> Problem:
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0] if unit["mixed"] else np.eye(d)
     scales = np.r_[np.full(N_SIGNAL, WITHIN), np.full(unit["n_nuisance"], unit["nuisance"])]
 
-    def draw(centres: Array, n: int) -> tuple[Array, Labels]:
+    def draw(centres: Floats, n: int) -> tuple[Floats, Integers]:
         y = rng.permutation(np.resize(np.arange(len(centres)), n))
         X = scales * rng.standard_normal((n, d))
         X[:, :N_SIGNAL] += centres[y]
@@ -121,7 +118,7 @@ def draw_gaussians(unit: Unit) -> Problem:
 
 
 @lru_cache(maxsize=1)
-def _digits() -> tuple[Array, Labels]:
+def _digits() -> tuple[Floats, Integers]:
     X, y = load_digits(return_X_y=True)
     return X, y.astype(np.int64)
 
@@ -138,7 +135,7 @@ def draw_digits(unit: Unit) -> Problem:
     n = unit["n_sets"] * unit["n_rows"]
     components = PCA(unit["n_components"], svd_solver="full").fit(X[first[:n]])
 
-    def sets(rows: Labels, n_sets: int, size: int) -> Sets:
+    def sets(rows: Integers, n_sets: int, size: int) -> Sets:
         parts = rows[: n_sets * size].reshape(n_sets, size)
         return [(components.transform(X[part]), y[part]) for part in parts]
 
@@ -157,23 +154,23 @@ DATA: dict[str, Callable[[Unit], Problem]] = {"gaussians": draw_gaussians, "digi
 # The methods: a problem to a linear map, under which k-means is told the number of clusters
 
 
-def learn_standardised(problem: Problem) -> Array:
+def learn_standardised(problem: Problem) -> Floats:
     """Divide every feature by its standard deviation."""
     return np.diag(1 / problem.rows.std(axis=0))
 
 
-def learn_mlca(problem: Problem) -> Array:
+def learn_mlca(problem: Problem) -> Floats:
     """Learn from the class of every row."""
     return MLCA().fit(problem.rows, problem.labels).components_
 
 
-def learn_mimlca(problem: Problem) -> Array:
+def learn_mimlca(problem: Problem) -> Floats:
     """Learn from bags of rows and the set of classes in each."""
     bags = problem.bags
     return MIMLCA().fit(Bags(bags.instances, bags.offsets), bags.Y).components_
 
 
-def learn_large_margin(problem: Problem, **options: Any) -> Array:
+def learn_large_margin(problem: Problem, **options: Any) -> Floats:
     """Learn from the partition of every set."""
     X, y = zip(*problem.train, strict=True)
     model = LargeMarginMetric(structure="spectral", n_clusters="known", tol=0.01, **options)
@@ -186,24 +183,24 @@ def fit_crf(problem: Problem) -> LatentExemplarMetric:
     return LatentExemplarMetric(random_state=0).fit(X, y)
 
 
-def learn_crf(problem: Problem) -> Array:
+def learn_crf(problem: Problem) -> Floats:
     """Take the weights of the latent CRF as a diagonal metric."""
     return np.diag(np.sqrt(fit_crf(problem).weights_))
 
 
-def signal_directions(problem: Problem) -> Array:
+def signal_directions(problem: Problem) -> Floats:
     """Project on the directions that matter, which only the generator knows."""
     assert problem.signal is not None
     return problem.signal
 
 
-def learn_baseline(problem: Problem, name: str) -> Array:
+def learn_baseline(problem: Problem, name: str) -> Floats:
     """Learn one of `mlbook.baselines` from the class of every row."""
     return METRICS[name](problem.rows, problem.labels, random_state=0)
 
 
 CRF = "latent CRF"
-METHODS: dict[str, Callable[[Problem], Array]] = {
+METHODS: dict[str, Callable[[Problem], Floats]] = {
     "k-means": partial(learn_baseline, name="euclidean"),
     "k-means, standardised": learn_standardised,
     "RCA": partial(learn_baseline, name="rca"),
@@ -220,12 +217,12 @@ ORACLE = {"directions known": signal_directions}
 SLOW_FROM = 30  # features from which the full large-margin metric is left out
 
 
-def cluster(Z: Array, k: int) -> Labels:
+def cluster(Z: Floats, k: int) -> Integers:
     """k-means with 10 restarts."""
     return KMeans(k, n_init=10, random_state=0).fit_predict(Z)
 
 
-def cluster_by_silhouette(Z: Array, most: int = 12) -> Labels:
+def cluster_by_silhouette(Z: Floats, most: int = 12) -> Integers:
     """k-means for 2 to `most` clusters; keep the partition of the largest mean silhouette."""
     found = [cluster(Z, k) for k in range(2, most + 1)]
     distinct = [labels for labels in found if len(set(labels)) > 1]
@@ -241,13 +238,13 @@ def quiet(function: Callable[[], Any]) -> Any:
         return function()
 
 
-def mean_rand(truth: Sets, found: list[Labels]) -> float:
+def mean_rand(truth: Sets, found: list[Integers]) -> float:
     """Mean adjusted Rand index over test sets."""
     pairs = zip(truth, found, strict=True)
     return float(np.mean([adjusted_rand_score(y, labels) for (_, y), labels in pairs]))
 
 
-def measure(truth: Sets, found: list[Labels]) -> dict[str, float]:
+def measure(truth: Sets, found: list[Integers]) -> dict[str, float]:
     """Mean adjusted Rand index, Δ and number of clusters over test sets of unseen classes."""
     losses = [partition_loss(y, labels) for (_, y), labels in zip(truth, found, strict=True)]
     return {
@@ -395,61 +392,3 @@ def digit_units(scale: str) -> list[Unit]:
         for method in (*METHODS, CRF)
         for seed in range(SEEDS[scale])
     ]
-
-
-UNSEEN = Column("unseen", "adjusted Rand, unseen classes", tolerance=0.02, digits=2)
-DELTA = Column("delta", "Δ, unseen classes", tolerance=0.1, digits=2)
-CLUSTERS = Column("clusters", "clusters found", tolerance=0.1, digits=1)
-COLUMNS = (
-    UNSEEN,
-    Column("seen", "adjusted Rand, seen classes", tolerance=0.02, digits=2),
-    DELTA,
-    CLUSTERS,
-    Column("time", "training time / MLCA", tolerance=3, ratio=True, digits=2),
-)
-HOW = (
-    "k-means with 10 restarts under each metric is told the number of clusters; the latent CRF is "
-    "told none unless its row says so. Nothing is tuned: library defaults, but a gap of 1% for "
-    "the large-margin metrics, and α = 0.1 for the full one, which else takes minutes. Times are "
-    "CPU times of training on one thread."
-)
-GENERATOR = (
-    f"Generator: {N_SIGNAL} signal directions (centres {BETWEEN:g}, points {WITHIN:g} about them) "
-    f"and {BASE['n_nuisance']} nuisance directions of standard deviation {BASE['nuisance']:g}; "
-    f"{BASE['n_sets']} training sets of {BASE['n_rows']} rows and {BASE['k']} of "
-    f"{BASE['n_classes']} classes; {N_TEST_ROWS} rows in a test set; bags of "
-    f"{BASE['bag_size']}; but for what the title varies. {SEEDS['full']} seeds. "
-)
-PAPER = "All methods"
-EXPERIMENTS = [
-    *(
-        Experiment(
-            id=f"comparison-{name}",
-            paper=PAPER,
-            title=sweep.title,
-            what="variant",
-            data="made up",
-            columns=(UNSEEN, CLUSTERS, DELTA) if name == "count" else COLUMNS,
-            paper_numbers={},
-            units=partial(sweep_units, name=name),
-            run_unit=run_count if name == "count" else run_unit,
-            note=GENERATOR + HOW,
-        )
-        for name, sweep in SWEEPS.items()
-    ),
-    Experiment(
-        id="comparison-digits",
-        paper=PAPER,
-        title="handwritten digits, six for training and four others",
-        what="variant",
-        data="scikit-learn's digits",
-        columns=COLUMNS,
-        paper_numbers={},
-        units=digit_units,
-        run_unit=run_unit,
-        note="4 training sets of 120 digits, of six kinds drawn at random; 4 test sets of 120 of "
-        "the same kinds and 4 of the other kinds; the leading "
-        f"{DIGIT_COMPONENTS} principal components of the training rows. "
-        f"{SEEDS['full']} seeds. {HOW}",
-    ),
-]

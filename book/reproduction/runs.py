@@ -5,8 +5,8 @@ file in one step: it is complete or absent. A stored result is not replaced by o
 some of its rows because a package or data is not there.
 
 A partial file is used again only under the same fingerprint, that is the same experiment,
-scale, versions, library sources and kind of machine, and of it only the units that are still
-wanted, parameter by parameter.
+scale, versions, code of the experiment and kind of machine, and of it only the units that are
+still wanted, parameter by parameter.
 
 Units run one after the other, on one thread, so that times within a run can be compared.
 """
@@ -21,31 +21,30 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, TypeVar
+from typing import Any
+from uuid import uuid4
 
 from threadpoolctl import threadpool_limits
 
 import mlbook
-from book.reproduction.experiment import Experiment, Unit
+from book.reproduction.age import ROOT, sources_of
+from book.reproduction.experiment import Experiment
+from book.reproduction.sources import HOUSES
+from book.reproduction.units import Unit
+from mlbook._progress import progress as progress_of
 
 SCALES = ("smoke", "book", "full")
-T = TypeVar("T")
+# The code that runs is that of now, whatever is written to the files while it does.
+_IMPORTED = {path: path.read_bytes() for house in HOUSES for path in (ROOT / house).rglob("*.py")}
 
 
-def hash_sources(root: Path) -> str:
-    """Hash of the Python files below a folder, their names and their contents."""
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-SOURCES = hash_sources(Path(mlbook.__file__).parent)  # at import: of the code that runs
+class DamagedResult(ValueError):
+    """A stored result that cannot be read."""
 
 
 def run_experiment(
@@ -54,7 +53,13 @@ def run_experiment(
     """Run the units that are not finished yet; given a folder, resume and store there."""
     if scale not in SCALES:
         raise ValueError(f"scale must be one of {', '.join(SCALES)}; got {scale!r}")
-    about = {"id": experiment.id, "scale": scale, "versions": _versions(), "machine": _machine()}
+    about = {
+        "id": experiment.id,
+        "scale": scale,
+        "versions": _versions(),
+        "machine": _machine(),
+        "sources": sources_of(experiment, lambda path: _IMPORTED.get(path) or path.read_bytes()),
+    }
     head = {
         "fingerprint": hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -70,22 +75,28 @@ def run_experiment(
 
     known = [line["unit"] for line in finished]
     todo = [unit for unit in units if unit not in known]
+    if progress and known:
+        said = f"{experiment.id}: {len(known)} of {len(units)} units were finished before"
+        print(said, file=sys.stderr)
     skipped: dict[str, str] = {}
-    for unit in _progress(todo, len(known), experiment.id) if progress else todo:
-        begin = time.perf_counter()
-        try:
-            with threadpool_limits(1):
-                values = {k: float(value) for k, value in experiment.run_unit(unit).items()}
-        except (ImportError, FileNotFoundError) as error:  # a package or data is not there
-            skipped[unit["row"]] = str(error)
-            continue
-        if not all(map(math.isfinite, values.values())):
-            raise ValueError(f"{experiment.id}: unit {unit} gave {values}, which is not finite")
-        seconds = round(time.perf_counter() - begin, 3)
-        finished.append({"unit": unit, "values": values, "seconds": seconds})
-        if folder is not None:
-            with partial.open("a") as file:
-                file.write(json.dumps(finished[-1]) + "\n")
+    with progress_of(len(units), experiment.id, shown=progress, done=len(known)) as step:
+        for unit in todo:
+            begin = time.perf_counter()
+            try:
+                with threadpool_limits(1):
+                    values = {k: float(value) for k, value in experiment.run_unit(unit).items()}
+            except (ImportError, FileNotFoundError) as error:  # a package or data is not there
+                skipped[unit["row"]] = str(error)
+                step(f"{unit['row']}, skipped")
+                continue
+            if not all(map(math.isfinite, values.values())):
+                raise ValueError(f"{experiment.id}: unit {unit} gave {values}, which is not finite")
+            seconds = round(time.perf_counter() - begin, 3)
+            finished.append({"unit": unit, "values": values, "seconds": seconds})
+            if folder is not None:
+                with partial.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(finished[-1]) + "\n")
+            step(f"{unit['row']}, seed {unit['seed']}")
 
     result: dict[str, Any] = {
         **about,
@@ -107,32 +118,17 @@ def run_experiment(
             write_atomically(path, text + "\n")
             if progress:
                 print(f"Stored in {path}", file=sys.stderr)
-        partial.unlink()
+        partial.unlink(missing_ok=True)
     return result
 
 
 def _stored_rows(path: Path) -> set[str]:
-    """Rows of the result that is stored there."""
-    return set(json.loads(path.read_text())["summary"]) if path.exists() else set()
-
-
-def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """Return the value of a function, and the shortest CPU time of up to five calls, in seconds.
-
-    Calls end after a tenth of a second in all: what takes longer is called once.
-
-    Examples
-    --------
-    >>> value, seconds = timed(lambda: sum(range(1000)))
-    >>> value, 0 < seconds < 1
-    (499500, True)
-    """
-    times: list[float] = []
-    while len(times) < 5 and sum(times) < 0.1:
-        begin = time.process_time()
-        value = function()
-        times.append(time.process_time() - begin)
-    return value, max(min(times), time.get_clock_info("process_time").resolution)
+    """Rows of the result that is stored there; a damaged one has none, and is replaced."""
+    try:
+        stored = read_result(path)
+    except DamagedResult:
+        return set()
+    return set(stored["summary"]) if stored else set()
 
 
 def summarize(finished: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
@@ -159,7 +155,7 @@ def _moments(values: list[float]) -> dict[str, float]:
 
 def default_folder() -> Path:
     """Return data/results of the repository."""
-    return Path(__file__).resolve().parents[2] / "data" / "results"
+    return ROOT / "data" / "results"
 
 
 def result_path(folder: Path, name: str, scale: str) -> Path:
@@ -167,62 +163,75 @@ def result_path(folder: Path, name: str, scale: str) -> Path:
     return folder / (f"{name}.json" if scale == "full" else f"{name}-{scale}.json")
 
 
+def read_result(path: Path) -> dict[str, Any] | None:
+    """Return the result stored in a file, None if there is no such file.
+
+    Raises
+    ------
+    DamagedResult
+        If the file does not hold a whole result; the message names it and says what to do.
+    """
+    if not path.exists():
+        return None
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(result, dict) or "summary" not in result:
+            raise ValueError("it is not a result")
+    except ValueError as error:
+        heal = f"`python book/reproduction run {path.stem}` makes it again"
+        raise DamagedResult(f"{path} is damaged ({error}); {heal}") from error
+    return result
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all, whatever happens meanwhile."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    temporary = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _read_partial(
     path: Path, head: dict[str, str], units: list[Unit]
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Head and finished units of a partial file, if it was made under the same fingerprint."""
-    lines = []
-    for text in path.read_text().splitlines() if path.exists() else []:
+    if not path.exists():
+        return head, []
+    lines: list[Any] = []
+    for text in path.read_bytes().splitlines():
         try:
             lines.append(json.loads(text))
         except ValueError:  # the line that was being written when the run was cut off
             break
-    if not lines or lines[0].get("fingerprint") != head["fingerprint"]:
+    if not lines or not all(isinstance(line, dict) for line in lines):
+        print(f"{path} is damaged and was dropped: all units are run again", file=sys.stderr)
         return head, []
-    return lines[0], [line for line in lines[1:] if line["unit"] in units]
+    if lines[0].get("fingerprint") != head["fingerprint"]:
+        return head, []
+    finished: list[dict[str, Any]] = []
+    for line in lines[1:]:
+        if line["unit"] in units and line["unit"] not in [other["unit"] for other in finished]:
+            finished.append(line)
+    return lines[0], finished
 
 
 def _versions() -> dict[str, str]:
-    """Versions of what the numbers depend on, and the hash of the library's sources."""
+    """Versions of what the numbers depend on besides the code of this repository."""
     found = {"python": platform.python_version(), "mlbook": mlbook.__version__}
     for package in ("numpy", "scipy", "scikit-learn", "metric-learn"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "not installed"
-    return found | {"sources": SOURCES}
+    return found
 
 
 def _machine() -> dict[str, Any]:
     """Kind of machine, without anything that names it or its user."""
     kind = {"system": platform.system(), "architecture": platform.machine()}
     return {**kind, "cpus": os.cpu_count(), "threads": 1}
-
-
-def _progress(todo: list[Unit], before: int, label: str) -> Iterator[Unit]:
-    """Yield the units under a progress bar, or with plain lines where tqdm is missing."""
-    total = before + len(todo)
-    if before:
-        print(f"{label}: {before} of {total} units were finished before", file=sys.stderr)
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        for i, unit in enumerate(todo, before + 1):
-            print(f"{label}: {i} of {total}, {unit['row']}, seed {unit['seed']}", file=sys.stderr)
-            yield unit
-        return
-    with tqdm(total=total, initial=before, desc=label, unit="unit") as bar:
-        for unit in todo:
-            bar.set_postfix_str(unit["row"])
-            yield unit
-            bar.update()

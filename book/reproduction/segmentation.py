@@ -9,87 +9,31 @@ Two numbers to hold every loss against: with two segments in the truth, one sing
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
-from itertools import product
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import uniform_filter
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-
-from book.reproduction.experiment import Column, Experiment, Number, Unit
-from book.reproduction.runs import timed
-from mlbook.baselines import METRICS, N_PAIRS
-from mlbook.datasets import (
-    COLLAGE_TEXTURES,
-    LabelledImages,
-    load_flowers,
-    load_horses,
-    make_texture_collages,
+from book.reproduction.experiment import Column, Experiment, Number
+from book.reproduction.segmentation_collages import METHODS5, SIZES5, WINDOW, run_table5, units5
+from book.reproduction.segmentation_cuts import (
+    COLOUR_EXPONENTS,
+    DIFFERENCE,
+    GRID,
+    LEARNED,
+    POSITION_EXPONENTS,
+    SIZES3,
+    run_table3,
+    units3,
 )
-from mlbook.images import colour_and_position, pixel_features, resize_with_mask
-from mlbook.kmeans import spectral_embedding
-from mlbook.mlca import MLCA, BinaryMLCA
-from mlbook.ncuts import (
-    NormalizedCutMetric,
-    gaussian_affinity,
-    grid_edges,
-    normalized_cut,
-    squared_differences,
+from book.reproduction.segmentation_pixels import (
+    LOADERS,
+    NCUT_HEIGHT,
+    NCUT_RADIUS,
+    NCUT_SCALE,
+    SIZES4,
+    run_table4,
+    units4,
 )
-from mlbook.partitions import partition_loss, rand_loss
+from book.reproduction.segmentation_scenes import RESTARTS
+from mlbook.baselines import N_PAIRS
 
-Floats = NDArray[Any]
-Codes = NDArray[Any]
-Numbers = dict[str, Mapping[str, Number]]
-
-ONE_SEGMENT = "one segment"
-RESTARTS = 3  # of k-means on one image
-
-
-def segment(Z: Floats, n_segments: int, seed: int) -> Codes:
-    """k-means of the mapped pixels of one image."""
-    return KMeans(n_segments, n_init=RESTARTS, random_state=seed).fit_predict(Z)
-
-
-def learn(method: str, X: Floats, y: Codes, seed: int) -> Floats:
-    """Components of a metric of `mlbook.baselines`, whether or not its search converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return METRICS[method](X, y, random_state=seed)
-
-
-def time_ratio(fit: Callable[[], Floats], X: Floats, y: Codes) -> tuple[Floats, float]:
-    """Return components, and the time they took as a multiple of MLCA's on the same rows."""
-    components, seconds = timed(fit)
-    return components, seconds / timed(lambda: MLCA().fit(X, y).components_)[1]
-
-
-def draw_rows(y: Codes, n_rows: int, seed: int) -> Codes:
-    """Draw rows, or take them all if there are no more."""
-    n_rows = min(n_rows, len(y))
-    return np.sort(np.random.default_rng(seed).choice(len(y), n_rows, replace=False))
-
-
-# Law 2016, Table 4
-
-LOADERS: dict[str, Callable[[], LabelledImages]] = {
-    "horses": load_horses,
-    "flowers": load_flowers,
-}
 TITLES = {"horses": "Horses", "flowers": "Flowers"}
-SIZES4: dict[str, dict[str, int]] = {
-    "smoke": {"n_train": 4, "n_test": 2, "height": 24, "n_rows": 400, "n_lmnn": 30},
-    "book": {"n_train": 40, "n_test": 10, "height": 50, "n_rows": 10_000, "n_lmnn": 100},
-    "full": {"n_train": 200, "n_test": 50, "height": 100, "n_rows": 50_000, "n_lmnn": 150},
-}
-SPLITS = {"smoke": 1, "book": 2, "full": 5}
-NCUT_HEIGHT, NCUT_SCALE, NCUT_RADIUS = 60, 4.0, 5.0
-
 # Δ and its standard error, Rand loss and its own, training time in seconds (0: none, or MLCA's);
 # on Horses, then on Flowers.
 MINUTE, HOUR = 60.0, 3600.0
@@ -109,165 +53,11 @@ PRINTED4: dict[str, tuple[Printed, Printed]] = {
     "LMNN": ((1.65, 0.02, 0.42, 0.02, 24 * HOUR), (1.79, 0.02, 0.31, 0.02, 24 * HOUR)),
 }
 MLCA_SECONDS = {"horses": 13.0, "flowers": 39.0}
-# Row to what is done; the paper does not have the last four.
-METHODS4 = {
-    "univariate MLCA": "univariate",
-    "multivariate MLCA": "multivariate",
-    "Ncuts": "ncuts",
-    "KISSME": "kissme",
-    "XQDA": "xqda",
-    "ITML": "itml",
-    "PCCA": "pcca",
-    "LMNN": "lmnn",
-    "univariate MLCA, intercept": "univariate",
-    "multivariate MLCA, intercept": "multivariate",
-    "Euclidean": "euclidean",
-    ONE_SEGMENT: ONE_SEGMENT,
-}
 
 
-class Scene(NamedTuple):
-    """Features of all pixels of an image, and their classes, −1 where uncertain."""
-
-    X: Floats
-    y: Codes
-
-
-class Split(NamedTuple):
-    """Training pixels of known class, and test images."""
-
-    X: Floats
-    y: Codes
-    test: list[Scene]
-
-
-def split_numbers(n: int, seed: int, n_train: int, n_test: int) -> tuple[Codes, Codes]:
-    """Numbers of training and test images of one random split: the first, and the last others.
-
-    Examples
-    --------
-    >>> train, test = split_numbers(10, seed=0, n_train=6, n_test=3)
-    >>> len(train), len(test), len({*train, *test})
-    (6, 3, 9)
-    """
-    order = np.random.default_rng(seed).permutation(n)
-    return order[:n_train], order[n_train:][-n_test:]
-
-
-@lru_cache(maxsize=1)
-def pixel_split(data: str, seed: int, n_train: int, n_test: int, height: int) -> Split:
-    """Features of one split; float32, about a gigabyte and a half for 200 images."""
-    images = LOADERS[data]()
-
-    def scene(index: int) -> Scene:
-        small, mask = resize_with_mask(*images[index], height)
-        X = pixel_features(small, None)
-        return Scene(X.reshape(-1, X.shape[2]), mask.ravel())
-
-    train, test = split_numbers(len(images), seed, n_train, n_test)
-    known = []
-    for index in train:
-        X, y = scene(int(index))
-        known.append(Scene(X[y != -1], y[y != -1]))
-    X, y = (np.concatenate(part) for part in zip(*known, strict=True))
-    return Split(X, y, [scene(int(index)) for index in test])
-
-
-def units4(scale: str) -> list[Unit]:
-    """Every method on every split of both sets."""
-    return [
-        {
-            "row": row,
-            "seed": seed,
-            "data": data,
-            "method": method,
-            "intercept": row.endswith("intercept"),
-            **SIZES4[scale],
-        }
-        for data in LOADERS
-        for seed in range(SPLITS[scale])
-        for row, method in METHODS4.items()
-    ]
-
-
-def run_table4(unit: Unit) -> dict[str, float]:
-    """Segment the test images of one split."""
-    data, method, seed = unit["data"], unit["method"], unit["seed"]
-    if method == "ncuts":
-        return named(data, ncut_losses(unit))
-    split = pixel_split(data, seed, unit["n_train"], unit["n_test"], unit["height"])
-    truth = [scene.y for scene in split.test]
-    if method == ONE_SEGMENT:
-        return named(data, mean_losses(truth, [np.zeros_like(y) for y in truth]))
-    if method == "univariate":
-        rule = BinaryMLCA(fit_intercept=unit["intercept"]).fit(split.X, split.y)
-        return named(data, mean_losses(truth, [rule.cluster(scene.X) for scene in split.test]))
-    if method == "multivariate":
-        model = MLCA(fit_intercept=unit["intercept"])
-        components, seconds = timed(lambda: model.fit(split.X, split.y).components_)
-        values = {} if unit["intercept"] else {"seconds": seconds}
-    else:
-        rows = draw_rows(split.y, unit["n_rows"], seed)
-        X, y = split.X[rows].astype(np.float64), split.y[rows]
-        kept = draw_rows(y, unit["n_lmnn"], seed) if method == "lmnn" else slice(None)
-        components, ratio = time_ratio(partial(learn, method, X[kept], y[kept], seed), X, y)
-        values = {} if method == "euclidean" else {"time": ratio}
-    return named(data, values | kmeans_losses(split.test, components, 2, seed))
-
-
-def named(data: str, values: Mapping[str, float]) -> dict[str, float]:
-    """Put the name of the images before the names of the columns."""
-    return {f"{data}_{key}": value for key, value in values.items()}
-
-
-def mean_losses(truth: Sequence[Codes], found: Sequence[Codes]) -> dict[str, float]:
-    """Mean Δ and Rand loss over images, of their pixels of known class.
-
-    Examples
-    --------
-    >>> mean_losses([np.array([0, -1, 1])], [np.array([1, 1, 0])])
-    {'delta': 0.0, 'rand': 0.0}
-    """
-    losses = []
-    for y, labels in zip(truth, found, strict=True):
-        known = y != -1
-        pair = y[known], labels[known]
-        losses.append((partition_loss(*pair), rand_loss(*pair)))
-    delta, rand = np.mean(losses, axis=0)
-    return {"delta": float(delta), "rand": float(rand)}
-
-
-def kmeans_losses(
-    scenes: Sequence[Scene], components: Floats, n_segments: int, seed: int
-) -> dict[str, float]:
-    """Losses of k-means under a metric, without and with the spectral step."""
-    truth = [scene.y for scene in scenes]
-    mapped = [scene.X @ components.T.astype(scene.X.dtype) for scene in scenes]
-    plain = [segment(Z, n_segments, seed) for Z in mapped]
-    step = [segment(spectral_embedding(Z, n_segments), n_segments, seed) for Z in mapped]
-    of_step = mean_losses(truth, step)
-    return mean_losses(truth, plain) | {f"{key}_spectral": v for key, v in of_step.items()}
-
-
-def ncut_losses(unit: Unit) -> dict[str, float]:
-    """Losses of normalized cuts of colour, each image scaled to itself; nothing is learned."""
-    images = LOADERS[unit["data"]]()
-    _, test = split_numbers(len(images), unit["seed"], unit["n_train"], unit["n_test"])
-    truth, found = [], []
-    for index in test:
-        small, mask = resize_with_mask(*images[int(index)], min(unit["height"], NCUT_HEIGHT))
-        colours = colour_and_position(small, None)[:, :, :3].reshape(-1, 3)
-        edges = grid_edges(mask.shape[0], mask.shape[1], NCUT_RADIUS)
-        spread = squared_differences(colours, edges).mean(axis=0)
-        b = NCUT_SCALE / 3 / np.maximum(spread, 1e-12)  # an image may be grey
-        found.append(normalized_cut(gaussian_affinity(colours, edges, b), 2, random_state=0))
-        truth.append(mask.ravel())
-    return mean_losses(truth, found)
-
-
-def numbers4() -> Numbers:
+def numbers4() -> dict[str, dict[str, Number]]:
     """Give the printed numbers, with their standard errors, to both ways of clustering."""
-    numbers: Numbers = {}
+    numbers: dict[str, dict[str, Number]] = {}
     for row, printed in PRINTED4.items():
         cells: dict[str, Number] = {}
         for data, (delta, its_se, rand, se, seconds) in zip(LOADERS, printed, strict=True):
@@ -313,15 +103,6 @@ NOTE4 = (
     f"times on one thread as multiples of MLCA's on the same {SIZES4['full']['n_rows']} pixels; "
     "seconds are those of the fit on all. One segment: every image left whole."
 )
-
-# Law 2016, Table 5
-
-SIZES5 = {
-    "smoke": {"n_train": 16, "n_test": 2, "size": 32, "n_per_class": 60},
-    "book": {"n_train": 40, "n_test": 10, "size": 96, "n_per_class": 300},
-    "full": {"n_train": 60, "n_test": 50, "size": 96, "n_per_class": 1000},
-}
-WINDOW = 16  # side, in pixels, of the square over which the features of a pixel are averaged
 PRINTED5 = {
     "MLCA": (0.902, 0.3),
     "KISSME": (0.590, 4.0),
@@ -330,76 +111,11 @@ PRINTED5 = {
     "PCCA": (0.870, 3000.0),
     "Teney et al.": (0.902, 300.0),
 }
-METHODS5 = {
-    "MLCA": "mlca",
-    "KISSME": "kissme",
-    "XQDA": "xqda",
-    "ITML": "itml",
-    "PCCA": "pcca",
-    "MLCA, intercept": "mlca",
-    "LDA": "lda",
-    "Euclidean": "euclidean",
-    ONE_SEGMENT: ONE_SEGMENT,
-}
 
 
-@lru_cache(maxsize=1)
-def collage_split(seed: int, n_train: int, n_test: int, size: int, n_per_class: int) -> Split:
-    """As many training pixels of every texture, and test collages from other photograph halves."""
-    rng = np.random.default_rng(seed)
-    draw = partial(make_texture_collages, size=size)
-    images, masks = draw(n_train, part="train", random_state=2 * seed)
-    y = masks.ravel()
-    X = np.stack([texture_features(image) for image in images]).reshape(len(y), -1)
-    classes = [np.flatnonzero(y == c) for c in range(len(COLLAGE_TEXTURES))]
-    rows = np.concatenate(
-        [rng.choice(each, min(n_per_class, len(each)), replace=False) for each in classes]
-    )
-    images, masks = draw(n_test, part="test", random_state=2 * seed + 1)
-    test = [
-        Scene(texture_features(image).reshape(-1, X.shape[1]), mask.ravel())
-        for image, mask in zip(images, masks, strict=True)
-    ]
-    return Split(X[rows].astype(np.float64), y[rows], test)
-
-
-def texture_features(image: Floats) -> Floats:
-    """Dense SIFT and intensity, averaged over the window around each pixel."""
-    return uniform_filter(pixel_features(image, None), size=(WINDOW, WINDOW, 1), mode="nearest")
-
-
-def units5(scale: str) -> list[Unit]:
-    """Every method on every draw of collages."""
-    return [
-        {"row": row, "seed": seed, "method": method, **SIZES5[scale]}
-        for seed in range(SPLITS[scale])
-        for row, method in METHODS5.items()
-    ]
-
-
-def run_table5(unit: Unit) -> dict[str, float]:
-    """Learn from pixels of twelve textures; cut test collages into three."""
-    method, seed = unit["method"], unit["seed"]
-    split = collage_split(seed, *(unit[key] for key in SIZES5["full"]))
-    truth = [scene.y for scene in split.test]
-    if method == ONE_SEGMENT:
-        return {"index": 1 - mean_losses(truth, [np.zeros_like(y) for y in truth])["rand"]}
-    if method == "mlca":
-        model = MLCA(fit_intercept=unit["row"].endswith("intercept"))
-
-        def fit() -> Floats:
-            return model.fit(split.X, split.y).components_
-    else:
-        fit = partial(learn, method, split.X, split.y, seed)
-    components, ratio = time_ratio(fit, split.X, split.y)
-    losses = kmeans_losses(split.test, components, 3, seed)
-    values = {"index": 1 - losses["rand"], "index_spectral": 1 - losses["rand_spectral"]}
-    return values if method in ("mlca", "euclidean") else values | {"time": ratio}
-
-
-def numbers5() -> Numbers:
+def numbers5() -> dict[str, dict[str, Number]]:
     """Give the printed Rand index to both ways of clustering, and times as ratios."""
-    numbers: Numbers = {}
+    numbers: dict[str, dict[str, Number]] = {}
     for row, (index, seconds) in PRINTED5.items():
         cells: dict[str, Number] = {"index": index, "index_spectral": index}
         numbers[row] = cells if row == "MLCA" else {**cells, "time": seconds / 0.3}
@@ -417,141 +133,6 @@ NOTE5 = (
     "k-means of the pixels, with three clusters, not in a hierarchical segmentation. The numbers "
     "say nothing about the paper's."
 )
-
-# Lajugie 2014, Table 3
-
-SIZES3: dict[str, dict[str, Any]] = {
-    "smoke": {"n_train": 2, "n_validation": 1, "n_test": 2, "height": 8, "max_iter": 2},
-    "book": {"n_train": 5, "n_validation": 5, "n_test": 20, "height": 10, "max_iter": 5},
-    "full": {"n_train": 10, "n_validation": 10, "n_test": 308, "height": 12, "max_iter": 10},
-}
-SPLITS3 = {"smoke": 1, "book": 1, "full": 5}
-COLOUR_EXPONENTS = (0.25, 0.5, 1.0, 2.0, 4.0)
-POSITION_EXPONENTS = (0.0, 0.25, 1.0, 4.0)
-SCORE_WEIGHTS = (2.5, 5.0, 10.0)
-SCALES3 = (0.5, 1.0, 2.0, 4.0)
-LEARNED, GRID, DIFFERENCE = "learned metric", "grid search", "learned − grid search"
-
-
-class ThreeParts(NamedTuple):
-    """Small images to learn from, to choose by, and to test on."""
-
-    train: list[Scene]
-    validation: list[Scene]
-    test: list[Scene]
-
-
-@lru_cache(maxsize=1)
-def small_horses(
-    seed: int, n_train: int, n_validation: int, n_test: int, height: int
-) -> ThreeParts:
-    """Colours and positions of the pixels of one random split."""
-    images = load_horses()
-
-    def scene(index: int) -> Scene:
-        small, mask = resize_with_mask(*images[index], height)
-        return Scene(colour_and_position(small, None).reshape(-1, 5), mask.ravel())
-
-    train, test = split_numbers(len(images), seed, n_train + n_validation, n_test)
-    chosen = [scene(int(index)) for index in train]
-    return ThreeParts(chosen[:n_train], chosen[n_train:], [scene(int(index)) for index in test])
-
-
-def cut(X: Floats, b: Floats) -> Codes:
-    """Cut an image whose pixels are all joined into two parts."""
-    edges = np.array(np.triu_indices(len(X), 1))
-    return normalized_cut(gaussian_affinity(X, edges, b), 2, random_state=0)
-
-
-def jaccard_distance(y: Codes, labels: Codes) -> float:
-    """1 − overlap / union of the object, class 1, and the segment that fits it best.
-
-    Examples
-    --------
-    >>> jaccard_distance(np.array([1, 1, 1, 0]), np.array([0, 0, 1, 1]))
-    0.33333333333333337
-    """
-    inside = y == 1
-    parts = [labels == part for part in np.unique(labels)]
-    return 1 - max(float((inside & part).sum() / (inside | part).sum()) for part in parts)
-
-
-def cut_losses(scenes: Sequence[Scene], b: Floats) -> NDArray[np.float64]:
-    """Loss of Eq. 8, unnormalized, and Jaccard distance of the cut of each image."""
-    labels = [cut(scene.X, b) for scene in scenes]
-    return np.array(
-        [
-            (partition_loss(scene.y, found), jaccard_distance(scene.y, found))
-            for scene, found in zip(scenes, labels, strict=True)
-        ]
-    )
-
-
-def grid_search(scenes: Sequence[Scene]) -> NDArray[np.float64]:
-    """Weights of least loss among those with one exponent for colour and one for position."""
-    squares = [
-        squared_differences(X, np.array(np.triu_indices(len(X), 1))).mean(axis=0) for X, _ in scenes
-    ]
-    spread = np.mean(squares, axis=0)
-    grid = [
-        np.repeat([colour / spread[:3].sum(), position / spread[3:].sum()], [3, 2])
-        for colour, position in product(COLOUR_EXPONENTS, POSITION_EXPONENTS)
-    ]
-    return min(grid, key=lambda b: cut_losses(scenes, b)[:, 0].mean())
-
-
-def learned_weights(
-    train: Sequence[Scene], validation: Sequence[Scene], max_iter: int
-) -> NDArray[np.float64]:
-    """Weights learned on the one, the weight of their score chosen on the other."""
-    found = [
-        NormalizedCutMetric(
-            scales=SCALES3, score_weight=weight, max_iter=max_iter, tol=1e-3, random_state=0
-        )
-        .fit([X for X, _ in train], [y for _, y in train])
-        .weights_
-        for weight in SCORE_WEIGHTS
-    ]
-    return min(found, key=lambda b: cut_losses(validation, b)[:, 0].mean())
-
-
-@lru_cache(maxsize=2)
-def split_losses(row: str, max_iter: int, *split: int) -> NDArray[np.float64]:
-    """Loss and Jaccard distance of every test image of a split."""
-    parts = small_horses(*split)
-    if row == GRID:
-        b = grid_search([*parts.train, *parts.validation])
-    else:
-        b = learned_weights(parts.train, parts.validation, max_iter)
-    return cut_losses(parts.test, b)
-
-
-def units3(scale: str) -> list[Unit]:
-    """Both metrics, and how they differ, on every split."""
-    return [
-        {"row": row, "seed": seed, **SIZES3[scale]}
-        for seed in range(SPLITS3[scale])
-        for row in (LEARNED, GRID, DIFFERENCE, ONE_SEGMENT)
-    ]
-
-
-def run_table3(unit: Unit) -> dict[str, float]:
-    """Cut the test images; of the difference also its spread over them."""
-    row, split = unit["row"], [unit[key] for key in ("seed", *SIZES3["full"]) if key != "max_iter"]
-    if row == ONE_SEGMENT:
-        truth = [scene.y for scene in small_horses(*split).test]
-        found = np.array([(1.0, jaccard_distance(y, np.zeros_like(y))) for y in truth])
-    elif row == DIFFERENCE:
-        learned, grid = (split_losses(name, unit["max_iter"], *split) for name in (LEARNED, GRID))
-        found = learned - grid
-    else:
-        found = split_losses(row, unit["max_iter"], *split)
-    values = dict(zip(("loss", "jaccard"), found.mean(axis=0), strict=True))
-    if row == DIFFERENCE:
-        values |= dict(zip(("loss_sd", "jaccard_sd"), found.std(axis=0, ddof=1), strict=True))
-    return values
-
-
 NOTE3 = (
     "The user must have the images, the Weizmann horses: 10 to learn from, 10 to choose by, the "
     f"other {SIZES3['full']['n_test']} to test on (the paper: 10 and 318); five random splits. "
@@ -562,7 +143,6 @@ NOTE3 = (
     "images. Jaccard distance: of the horse and the segment that fits it best, as the paper does "
     "not say. σ is the standard deviation of the difference over images."
 )
-
 EXPERIMENTS = [
     Experiment(
         id="law2016-table4",

@@ -134,10 +134,7 @@ def _loaded_when_used(nodes: Iterable[ast.AST]) -> dict[str, Import]:
 
 def _home(wanted: Import, file: Path, root: Path, read: Read) -> Path | None:
     """Return the file that defines what a file imports; None if it is not of the houses."""
-    module = wanted.module
-    if wanted.level:
-        package = file.relative_to(root).parts[: -wanted.level]
-        module = ".".join([*package, *filter(None, [module])])
+    module = _absolute(wanted, file, root)
     if module.split(".")[0] not in HOUSES:
         return None
     found = _module_file(module, root)
@@ -145,8 +142,18 @@ def _home(wanted: Import, file: Path, root: Path, read: Read) -> Path | None:
         return found
     passed_on = code_of(read(found)).passed_on.get(wanted.name)
     if passed_on is not None:
-        return _home(passed_on, found, root, read)
+        origin = _absolute(passed_on, found, root), passed_on.name
+        if origin != (module, wanted.name):  # else the package imports a module of its own
+            return _home(passed_on, found, root, read)
     return _module_file(f"{module}.{wanted.name}", root) or found
+
+
+def _absolute(wanted: Import, file: Path, root: Path) -> str:
+    """Return the module that a file imports from, its dots replaced by the file's packages."""
+    if not wanted.level:
+        return wanted.module
+    packages = file.relative_to(root).parts[: -wanted.level]
+    return ".".join([*packages, *filter(None, [wanted.module])])
 
 
 def _module_file(module: str, root: Path) -> Path | None:

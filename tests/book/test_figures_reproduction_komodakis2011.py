@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from book.figures.reproduction import komodakis2011 as demo
-from book.reproduction import komodakis2011 as experiment
+from book.reproduction import komodakis2011
+from book.reproduction import komodakis2011_distances as distances
+from book.reproduction import komodakis2011_synthetic as synthetic
 from mlbook.partitions import f_measure
 
 pytestmark = pytest.mark.book
@@ -43,31 +45,32 @@ def stored(monkeypatch):
         return {"summary": summary, "units": units}
 
     monkeypatch.setattr(demo, "load", load)
+    monkeypatch.setattr(demo, "age_note", lambda *names: f"old: {len(names)}")
     return results
 
 
 def test_objective_path_starts_at_one(stored):
-    stored["figure2a"] = {"objective": {f"after{i}": [0.4, 0.6] for i in experiment.ITERATIONS}}
+    stored["figure2a"] = {"objective": {f"after{i}": [0.4, 0.6] for i in synthetic.ITERATIONS}}
     (line,) = demo.objective_path().axes[0].lines
-    assert_allclose(line.get_ydata(), [1, *[0.5] * len(experiment.ITERATIONS)])
+    assert_allclose(line.get_ydata(), [1, *[0.5] * len(synthetic.ITERATIONS)])
 
 
 def test_f_against_rho_has_a_line_for_each_distance(stored):
     stored["figure2"] = {
         f"{name}, ρ = {rho}": {"f": [i / 4, i / 4]}
-        for i, name in enumerate(experiment.DISTANCES)
-        for rho in experiment.RHOS
+        for i, name in enumerate(synthetic.DISTANCES)
+        for rho in synthetic.RHOS
     }
     ax = demo.f_against_rho().axes[0]
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == list(experiment.DISTANCES)
+    assert labels == list(synthetic.DISTANCES)
     heights = np.array([c.lines[0].get_ydata() for c in ax.containers], dtype=float)
     assert_allclose(heights, np.arange(3)[:, None] / 4 * np.ones(5))
 
 
 def test_figures_without_results_are_empty_and_claims_open(stored):
     assert isinstance(demo.objective_path(), Figure) and isinstance(demo.f_against_rho(), Figure)
-    header, rows = demo.claims()
+    header, rows, _ = demo.claims()
     assert all(len(row) == len(header) for row in rows)
     assert {row[1] for row in rows} == {"not run"} and {row[3] for row in rows} == {"–"}
 
@@ -78,13 +81,13 @@ def test_claims_are_judged_by_the_differences_of_the_splits(stored):
     stored["digits"] = {
         "learned": digits,
         "learned, with noise": digits,
-        experiment.SVM: {"accuracy": low, "nn": mixed},
+        distances.SVM: {"accuracy": low, "nn": mixed},
         "best single distance": {"nn": [1.0] * 3},
         "average distance": {"nn": low},
         "average distance, with noise": {"nn": low},
-        experiment.ONE_KIND: {"nn": low},
+        distances.ONE_KIND: {"nn": low},
     }
-    header, rows = demo.claims()
+    header, rows, _ = demo.claims()
     assert all(len(row) == len(header) for row in rows)
     found = {row[0]: [row[1], *row[3:]] for row in rows}
     assert found["clusters, learned / SVM"] == ["holds", "85.0 / 78.3", "–", "–"]
@@ -98,8 +101,8 @@ def test_claims_are_judged_by_the_differences_of_the_splits(stored):
     stored["textures"] = {
         "learned, upright": {"accuracy": low, "rot": [0.4, 0.5, 0.6]},
         "learned, turned": {"accuracy": high, "rot": [0.8, 0.9, 0.7]},
-        f"{experiment.SVM}, upright": {"accuracy": high},
-        f"{experiment.SVM}, turned": {"accuracy": low},
+        f"{distances.SVM}, upright": {"accuracy": high},
+        f"{distances.SVM}, turned": {"accuracy": low},
     }
     found = {row[0]: [row[1], *row[3:]] for row in demo.claims()[1]}
     expected = ["mixed", "85.0 / 78.3", "78.3 / 85.0", "85.0 / 78.3"]
@@ -108,12 +111,13 @@ def test_claims_are_judged_by_the_differences_of_the_splits(stored):
 
 
 def test_image_sets_show_the_paper_and_ours_where_run(stored):
-    stored["uiuc"] = {experiment.SVM: {"accuracy": [0.7, 0.8], "nn": [0.9, 0.9]}}
-    header, rows = demo.image_sets()
+    stored["uiuc"] = {distances.SVM: {"accuracy": [0.7, 0.8], "nn": [0.9, 0.9]}}
+    header, rows, note = demo.image_sets()
+    assert note == "old: 3"
     assert all(len(row) == len(header) for row in rows)
     assert ["outex", "learned", "1.000", "–", "–", "–"] in rows
-    assert ["uiuc", experiment.SVM, "0.740", "0.750 ± 0.071", "0.821", "0.900 ± 0.000"] in rows
-    assert ["scene15", experiment.MKL, "–", "–", "0.634", "–"] in rows
+    assert ["uiuc", distances.SVM, "0.740", "0.750 ± 0.071", "0.821", "0.900 ± 0.000"] in rows
+    assert ["scene15", komodakis2011.MKL, "–", "–", "0.634", "–"] in rows
 
 
 def test_weights_and_clusters_tell_the_story():
@@ -146,9 +150,9 @@ def test_heat_maps(monkeypatch):
     def split(*arguments, **options):
         calls.append((arguments, options))
 
-    monkeypatch.setattr(experiment, "split", split)
+    monkeypatch.setattr(distances, "split", split)
     monkeypatch.setattr(
-        experiment,
+        distances,
         "learned_shares",
         lambda data: np.repeat(0.25, 4 * (12 if len(calls) == 1 else 6)),
     )

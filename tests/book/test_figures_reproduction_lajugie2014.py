@@ -7,13 +7,14 @@ pytest.importorskip("matplotlib")
 from numpy.testing import assert_allclose
 
 from book.figures.reproduction import lajugie2014 as demo
-from book.reproduction import lajugie2014 as experiment
+from book.reproduction import Table
+from book.reproduction import lajugie2014_sequences as sequences
 
 pytestmark = pytest.mark.book
 
 
 def test_curves_are_the_stored_means(monkeypatch):
-    keys = [experiment.fraction_key(f) for f in experiment.FRACTIONS]
+    keys = [sequences.fraction_key(f) for f in sequences.FRACTIONS]
     summary = {
         row: {key: {"mean": i + 1 / (j + 1), "sd": 0.1} for j, key in enumerate(keys)}
         for i, row in enumerate(list(demo.CURVES)[:-1])
@@ -23,7 +24,7 @@ def test_curves_are_the_stored_means(monkeypatch):
     lines = [container.lines[0] for container in figure.axes[0].containers]
     assert len(lines) == 5  # nothing is stored of the last
     for i, line in enumerate(lines):
-        assert_allclose(np.asarray(line.get_xdata(), dtype=float), experiment.FRACTIONS)
+        assert_allclose(np.asarray(line.get_xdata(), dtype=float), sequences.FRACTIONS)
         assert_allclose(np.asarray(line.get_ydata(), dtype=float), i + 1 / np.arange(1, 6))
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == list(demo.CURVES.values())[:-1]
@@ -49,8 +50,9 @@ def test_sequences_show_the_change_points_of_the_relevant_columns():
 def test_table2_merges_the_verdicts_of_both_splits(monkeypatch):
     made = {"iris_same": ["a", "1", "2", "differs"], "iris_half": ["a", "1", "1", "matches"]}
     made |= {"wine_same": ["b", "1", "2", "differs"], "wine_half": ["b", "1", "3", "differs"]}
-    monkeypatch.setattr(demo, "comparison", lambda name, column: ([], [made[column]]))
-    header, rows = demo.table2("iris")
+    monkeypatch.setattr(demo, "comparison", lambda name, column: Table([], [made[column]], "old"))
+    header, rows, note = demo.table2("iris")
+    assert note == "old"
     assert header == ["", "paper", "train = test", "half and half", "verdict"]
     assert rows == [["a", "1", "2", "1", "differs / matches"]]
     assert demo.table2("wine")[1] == [["b", "1", "2", "3", "differs"]]

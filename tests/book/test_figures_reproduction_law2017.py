@@ -9,7 +9,10 @@ pytest.importorskip("IPython")
 
 from book.figures.reproduction import law2017 as demo
 from book.reproduction import find, law2017, load
+from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES
+from book.reproduction.law2017_printed import PRINTED1, PRINTED4
 from book.reproduction.runs import summarize
+from mlbook.baselines.bags import DISSIMILARITIES
 
 pytestmark = pytest.mark.book
 
@@ -26,6 +29,7 @@ def store(tmp_path):
             for seed in range(len(values))
         ]
         result = {"scale": "full", "units": units, "summary": summarize(units), "skipped": {}}
+        result["started"] = "2026-05-01T10:00:00+00:00"
         (tmp_path / f"{name}.json").write_text(json.dumps(result))
         return str(tmp_path)
 
@@ -36,18 +40,19 @@ def test_paper_and_stand_ins_side_by_side(store):
     cells = {"accuracy": [10.0, 20.0], "time": [3.0, 9.0]}
     folder = store("law2017-table1", {"MIML (b)": cells, "MIML (c)": {"accuracy": [7.0]}})
     store("law2017-table1-faces", {"MIMLCA (b)": {"accuracy": [50.0, 52.0]}})
-    header, rows = demo.beside(1, "accuracy", results=folder)
+    header, rows, note = demo.beside(1, "accuracy", results=folder)
     assert header == ["", "paper", "synthetic", "faces", "digits"]
+    assert note.endswith(
+        "(2026-05-01); rerun: `python book/reproduction run law2017-table1 law2017-table1-faces`"
+    )
     by_row = {row[0]: row[1:] for row in rows}
     assert by_row["MIML (b)"] == ["56.1 ± 3.3", "15.0 ± 7.1", "–", "–"]
     assert by_row["MIML (c)"] == ["52.6 ± 13.0", "7.0", "–", "–"]  # one fold has no spread
     assert by_row["MIMLCA (b)"] == ["65.3 ± 3.7", "–", "51.0 ± 1.4", "–"]
-    assert by_row.keys() == set(law2017.PRINTED1)  # mended rows have no number anywhere
+    assert by_row.keys() == set(PRINTED1)  # mended rows have no number anywhere
     times = {row[0]: row[1:] for row in demo.beside(1, "time", results=folder)[1]}
     assert times["MIML (b)"] == ["109", "6", "–", "–"]  # a ratio: the median
-    assert [row[0] for row in demo.beside(3, "accuracy0.5", results=folder)[1]] == [
-        *law2017.METHODS3
-    ]
+    assert [row[0] for row in demo.beside(3, "accuracy0.5", results=folder)[1]] == [*METHODS3]
 
 
 def test_descriptions_say_what_is_run():
@@ -61,11 +66,11 @@ def test_descriptions_say_what_is_run():
 
 def test_annotation_and_bag_classifiers_side_by_side(store):
     folder = store("law2017-table4-corel5k-500", {"MIMLCA": {"ap20": [0.4, 0.5]}})
-    header, rows = demo.beside(4, "ap20", results=folder)
+    header, rows, _ = demo.beside(4, "ap20", results=folder)
     assert header == ["", "paper", "birds", "Corel5K, 500"]
     assert rows[0] == ["MIMLCA", "0.575", "–", "0.450 ± 0.071"]
-    assert [row[0] for row in rows] == list(law2017.PRINTED4)
-    header, rows = demo.beside(7, "precision", results=folder)
+    assert [row[0] for row in rows] == list(PRINTED4)
+    header, rows, _ = demo.beside(7, "precision", results=folder)
     assert header == ["", "paper", "faces", "digits"] and rows[0][1] == "7.2 ± 2.5"
 
 
@@ -82,7 +87,7 @@ ROWS = {
 
 def test_claims_are_judged_fold_by_fold(store):
     """A difference that is the same in every fold is clear, however the folds differ."""
-    header, lines = demo.claims(1, "accuracy", results=store("law2017-table1", ROWS))
+    header, lines, _ = demo.claims(1, "accuracy", results=store("law2017-table1", ROWS))
     found = {line[0]: line[1:] for line in lines}
     assert header == ["claim", "paper", "synthetic", "faces", "digits"]
     assert found["MLCA (a) > MIMLCA (b)"] == ["+1.5", "yes (+1.3)", "–", "–"]
@@ -118,7 +123,7 @@ def test_verdicts_are_the_claims_in_words(store):
 def test_mildml_by_instances_less_by_centroids(store):
     store("law2017-table1-faces", {"MildML (b)": {"accuracy": [50.0, 60.0, 70.0]}})
     folder = store("law2017-table2-faces", {"MildML (b)": {"accuracy": [53.0, 63.1, 72.9]}})
-    header, rows = demo.instance_or_centroid(results=folder)
+    header, rows, _ = demo.instance_or_centroid(results=folder)
     assert header == ["", "paper", "synthetic", "faces", "digits"]
     assert rows[0] == ["MildML (b), accuracy", "-2.5", "–", "yes (+3.0)", "–"]
     assert rows[3] == ["MildML (c), precision", "+34.8", "–", "–", "–"]
@@ -133,18 +138,18 @@ def test_every_claim_that_the_paper_has_numbers_for_is_true_of_its_numbers():
 
 def test_claims_of_table_4(store):
     rows = {"MIMLCA": {"ap20": [0.5, 0.6, 0.7]}, "MIML": {"ap20": [0.4, 0.51, 0.62]}}
-    header, lines = demo.claims(4, "ap20", results=store("law2017-table4-corel5k-500", rows))
+    header, lines, _ = demo.claims(4, "ap20", results=store("law2017-table4-corel5k-500", rows))
     assert header == ["claim", "paper", "birds", "Corel5K, 500"]
     assert lines[0] == ["MIMLCA > MIML", "+0.113", "–", "yes (+0.090)"]
 
 
 def test_best_score_less_the_nearest_centroid(store):
     """α = 0.5 has the highest mean, though another α is best in the first fold."""
-    cells = {f"accuracy{a:g}": [60.0, 50.0, 50.0] for a in law2017.ALPHAS}
+    cells = {f"accuracy{a:g}": [60.0, 50.0, 50.0] for a in ALPHAS}
     cells["accuracy0.5"] = [58.0, 59.0, 60.0]
     store("law2017-table3-faces", {"linear MIMLCA (b)": cells})
     folder = store("law2017-table1-faces", {"MIMLCA (b)": {"accuracy": [60.0, 61.1, 61.9]}})
-    header, rows = demo.score_or_centroid(results=folder)
+    header, rows, _ = demo.score_or_centroid(results=folder)
     assert header == ["", "paper", "synthetic", "faces", "digits"]
     assert rows[1] == ["MIMLCA (b)", "+22.4", "–", "no (-2.0)", "–"]
     assert rows[0][1:3] == ["+22.7", "–"]
@@ -153,44 +158,49 @@ def test_best_score_less_the_nearest_centroid(store):
 def test_numbers_of_voters(store):
     cells = {f"ap{r}": [0.5, 0.5 + r / 100] for r in law2017.VOTERS}
     folder = store("law2017-table4", {"MIMLCA": cells, "M-C2B": {"ap20": [0.3]}})
-    header, rows = demo.voters(results=folder)
+    header, rows, _ = demo.voters(results=folder)
     assert header == ["", "c = r = 5", "c = r = 10", "c = r = 15", "c = r = 20"]
     assert rows == [["MIMLCA", "0.525 ± 0.035", "0.550 ± 0.071", "0.575 ± 0.106", "0.600 ± 0.141"]]
 
 
 def test_every_alpha_of_paper_and_ours(store):
-    cells = {f"accuracy{a:g}": [100 * a, 100 * a] for a in law2017.ALPHAS}
+    cells = {f"accuracy{a:g}": [100 * a, 100 * a] for a in ALPHAS}
     folder = store("law2017-table3-digits", {"linear MIMLCA (b)": cells})
-    header, rows = demo.alphas(results=folder)
-    assert header == ["", *(f"α = {a:g}" for a in law2017.ALPHAS)] and len(rows) == 7
+    header, rows, _ = demo.alphas(results=folder)
+    assert header == ["", *(f"α = {a:g}" for a in ALPHAS)] and len(rows) == 7
     assert rows[1] == ["linear MIMLCA (b): paper", "74.2", "85.9", "86.5", "87.7", "87.4", "87.1"]
     assert rows[2] == ["linear MIMLCA (b): digits", "0.0", "20.0", "25.0", "50.0", "100.0", "120.0"]
     panels = demo.alpha_curves(results=folder).axes
     assert [ax.get_title() for ax in panels] == ["paper", "synthetic", "faces", "digits"]
     assert [len(ax.lines) for ax in panels] == [6, 0, 0, 1]
-    assert panels[3].lines[0].get_ydata().tolist() == [100 * a for a in law2017.ALPHAS]
+    assert panels[3].lines[0].get_ydata().tolist() == [100 * a for a in ALPHAS]
     assert panels[0].lines[2].get_ydata()[0] == 69.9
     assert [t.get_text() for t in panels[1].texts] == ["no stored result"]
 
 
 def test_nuisance_curves_and_order(store):
-    rows = {f"Euclidean, nuisance {x:g}": {"accuracy": [x, x]} for x in law2017.NUISANCES}
+    rows = {f"Euclidean, nuisance {x:g}": {"accuracy": [x, x]} for x in NUISANCES}
     rows["MLCA (a), nuisance 5"] = {"accuracy": [3.0, 3.0]}
     folder = store("law2017-nuisance", rows)
     (ax,) = demo.nuisance_curves(results=folder).axes
-    assert ax.containers[0].lines[0].get_ydata().tolist() == list(law2017.NUISANCES)
+    assert ax.containers[0].lines[0].get_ydata().tolist() == list(NUISANCES)
     assert len(ax.containers) == 4
     order = demo.nuisance_order(results=folder)[1]
     assert order[-1] == ["5", "MLCA (a) 3.0 < Euclidean 5.0"] and order[0] == ["0", "Euclidean 0.0"]
-    (ax,) = demo.nuisance_curves(results="nowhere").axes
+
+
+def test_nuisance_that_was_never_run(store):
+    folder = store("law2017-table1", {})
+    (ax,) = demo.nuisance_curves(results=folder).axes
     assert [t.get_text() for t in ax.texts] == ["no stored result"]
-    assert demo.nuisance_order(results="nowhere")[1][0] == ["0", "–"]
+    assert demo.nuisance_order(results=folder)[1][0] == ["0", "–"]
 
 
 def test_every_declared_experiment_is_listed_with_what_is_stored(store):
     rows = demo.runs(results=store("law2017-table4", {"MIMLCA": {"ap20": [0.4, 0.5]}}))[1]
     by_name = {row[0]: row[1:] for row in rows}
-    assert by_name["`law2017-table4`"] == ["stand-in: sound recordings of birds", "2 units"]
+    old = "2 units, 2026-05-01, older than its code"
+    assert by_name["`law2017-table4`"] == ["stand-in: sound recordings of birds", old]
     assert by_name["`law2017-table1-yahoo`"] == ["the paper's", "no result"]
     assert by_name["`law2017-table4-corel5k-500`"][0] == "reduced: 500 images of Corel5K"
     assert len(rows) == len(law2017.EXPERIMENTS)
@@ -278,7 +288,7 @@ def test_what_is_said_of_mended_miml():
 
 def test_what_is_said_of_nuisance():
     accuracy = means("law2017-nuisance", "accuracy")
-    for level in law2017.NUISANCES:
+    for level in NUISANCES:
         learned = [accuracy[f"{row}, nuisance {level:g}"] for row in demo.NUISANCE_ROWS[1:]]
         assert learned == sorted(learned, reverse=True)
         euclidean = accuracy[f"Euclidean, nuisance {level:g}"]
@@ -308,15 +318,13 @@ def test_what_is_said_of_table_3():
     for data, end in demo.STAND_INS.items():
         accuracy = means(f"law2017-table3{end}", "accuracy0.25")
         for kernel in ("linear", "χ²")[: 1 if data == "synthetic" else 2]:
-            a, b, c = (accuracy[row] for row in law2017.METHODS3 if row.startswith(kernel))
+            a, b, c = (accuracy[row] for row in METHODS3 if row.startswith(kernel))
             assert a > b > c
         if data != "synthetic":
-            for row in law2017.METHODS3:
+            for row in METHODS3:
                 if row.startswith("χ²"):
                     assert accuracy[row] > accuracy[row.replace("χ²", "linear")]
-                line = [
-                    means(f"law2017-table3{end}", f"accuracy{x:g}")[row] for x in law2017.ALPHAS
-                ]
+                line = [means(f"law2017-table3{end}", f"accuracy{x:g}")[row] for x in ALPHAS]
                 assert max(line) - min(line) < 3
 
 
@@ -353,7 +361,7 @@ def test_what_is_said_of_table_7():
     for end, data in (("", "faces"), ("-digits", "digits")):
         accuracy = means(f"law2017-table7{end}", "accuracy")
         ours = means(f"law2017-table1-{data}", "accuracy")["MIMLCA (b)"]
-        good = ["MI-kernel (b)", *(f"MInD ({kind}) (b)" for kind in law2017.DISSIMILARITIES)]
+        good = ["MI-kernel (b)", *(f"MInD ({kind}) (b)" for kind in DISSIMILARITIES)]
         assert all(abs(accuracy[row] - ours) < 5 for row in good)
         for s in "bc":
             assert accuracy[f"C2B (Euclidean) ({s})"] > accuracy[f"M-C2B ({s})"] + 50

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import ttest_1samp
 
 from book.figures.reproduction import segmentation as demo
-from book.reproduction import segmentation as room
+from book.reproduction import segmentation_cuts as cuts
 
 pytestmark = pytest.mark.book
 
@@ -21,6 +21,7 @@ def stored(monkeypatch):
     def store(summary, units=()):
         result = {"summary": summary, "units": units} if summary or units else None
         monkeypatch.setattr(demo, "load", lambda name: result)
+        monkeypatch.setattr(demo, "age_note", lambda name: f"old: {name}" if result else "")
 
     return store
 
@@ -38,7 +39,8 @@ def test_losses_have_standard_errors_and_the_verdict_of_the_better_way(stored):
             "one segment": {key: cell(1.0)},
         }
     )
-    header, rows = demo.losses("law2016-table4", key)
+    header, rows, note = demo.losses("law2016-table4", key)
+    assert note == "old: law2016-table4"
     assert header == ["", "paper", "ours", "spectral step", "verdict"]
     found = {row: cells for row, *cells in rows}
     assert found["multivariate MLCA"] == ["1.20 ± 0.02", "1.22 ± 0.01", "1.90 ± 0.01", "matches"]
@@ -50,7 +52,7 @@ def test_losses_have_standard_errors_and_the_verdict_of_the_better_way(stored):
 
 def test_losses_without_a_stored_run(stored):
     stored(None)
-    _, rows = demo.losses("law2016-table5", "index")
+    _, rows, _ = demo.losses("law2016-table5", "index")
     assert rows[0] == ["MLCA", "0.902", "–", "–", "not run"]
 
 
@@ -65,8 +67,9 @@ def test_paired_tests_have_a_row_for_each_split(stored):
         about = {"row": row, "seed": seed, "n_test": 16}
         return {"unit": about, "values": {"loss": -0.1, "jaccard": 0.0, "loss_sd": 0.2}}
 
-    stored({}, [unit(row, seed) for seed in (0, 1) for row in (room.LEARNED, room.DIFFERENCE)])
-    header, rows = demo.paired_tests()
+    stored({}, [unit(row, seed) for seed in (0, 1) for row in (cuts.LEARNED, cuts.DIFFERENCE)])
+    header, rows, note = demo.paired_tests()
+    assert note == "old: lajugie2014-table3"
     assert header == ["seed", "learned − grid", "σ", "t", "p"]
     assert rows == [[seed, "-0.10", "0.20", "-2.0", "6e-02"] for seed in ("0", "1")]
     stored({})

@@ -41,6 +41,12 @@ def test_a_cell_is_markdown_but_opens_no_html_tag(cell, html):
     assert shown(cell) == html
 
 
+def test_a_note_stands_below_the_table():
+    rows = "| head |\n| --- |\n| 1 |"
+    assert style.table(["head"], [[1]]).data == rows
+    assert style.table(["head"], [[1]], "Made `long` ago").data == f"{rows}\n\nMade `long` ago"
+
+
 def test_book_style_speaks_to_the_notebook(monkeypatch):
     calls = []
 

@@ -10,20 +10,24 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
 from book import reproduction as experiments
-from book.reproduction import lajugie2014 as room
+from book.reproduction import lajugie2014
+from book.reproduction import lajugie2014_maps as maps
+from book.reproduction import lajugie2014_sequences as sequences
+from book.reproduction import lajugie2014_tables as tables
+from book.reproduction import lajugie2014_watch as watch
 from mlbook.changepoints import segment, segment_matrix
 from mlbook.large_margin import LargeMarginMetric
 from mlbook.partitions import partition_loss
 
-CACHED = ("_watch_data", "_table", "_learned_map")
+CACHED = (watch._watch_data, tables._table, tables._learned_map)
 
 
 @pytest.fixture(autouse=True)
 def fresh():
     """No data of one test is seen by another."""
     yield
-    for name in CACHED:
-        getattr(room, name).cache_clear()
+    for cached in CACHED:
+        cached.cache_clear()
 
 
 def steps(rng, n_series=3, n=40, offset=0.0):
@@ -48,19 +52,19 @@ def sorted_lengths(rng, n):
     "values, index", [([2, 1, 3, 1, 1, 1, 2], 4), ([0, 1], 0), ([5, 5, 5], 1), ([1, 0, 1, 0], 1)]
 )
 def test_middle_of_the_longest_run_of_minima(values, index):
-    assert room.middle_of_best(np.array(values)) == index
+    assert maps.middle_of_best(np.array(values)) == index
 
 
 def test_tuned_penalty_is_the_best_of_the_grid():
     series, labels = steps(np.random.default_rng(0))
-    penalty = room.tuned_penalty(series, labels, 3)
+    penalty = maps.tuned_penalty(series, labels, 3)
 
     def loss(p):
         found = [segment(x, penalty=p, min_length=3) for x in series]
         return np.mean([partition_loss(a, b) for a, b in zip(found, labels, strict=True)])
 
     scatter = 40 * np.mean([x.var(axis=0).sum() for x in series])
-    grid = scatter * room.PENALTIES
+    grid = scatter * maps.PENALTIES
     assert np.isclose(grid, penalty).sum() == 1
     assert loss(penalty) == min(map(loss, grid)) < min(loss(grid[0]), loss(grid[-1]))
 
@@ -70,14 +74,14 @@ def test_rca_whitens_within_segments_and_sorts_by_what_lies_between():
     rows, y = np.concatenate(series), np.concatenate([y + 3 * i for i, y in enumerate(labels)])
     within = rows - np.array([rows[y == k].mean(axis=0) for k in range(9)])[y]
     for centred in (False, True):
-        C = room.rca(series, labels, 2, centred)
+        C = maps.rca(series, labels, 2, centred)
         assert_allclose(C.T @ within.T @ within @ C / len(rows), np.eye(2), atol=1e-4)
         total = rows - (np.repeat([x.mean(axis=0) for x in series], 40, axis=0) if centred else 0)
         scatter = np.cov(total.T, bias=True)
         ratios = eigh(scatter, within.T @ within / len(rows), eigvals_only=True)
         assert_allclose(np.diag(C.T @ scatter @ C), ratios, rtol=1e-4)
-        assert_allclose(room.rca(series, labels, 1, centred), C[:, 1:])
-    first = room.rca(series, labels, 1, centred=True)[:, 0]
+        assert_allclose(maps.rca(series, labels, 1, centred), C[:, 1:])
+    first = maps.rca(series, labels, 1, centred=True)[:, 0]
     assert abs(first[0]) > 5 * abs(first[1])  # centring removes the offsets of column 1
 
 
@@ -86,7 +90,7 @@ def test_rca_is_that_of_metric_learn():
     from mlbook.baselines import rca
 
     X, y = load_iris(return_X_y=True)
-    ours, theirs = room.rca([X], [y], 4, True), rca(X, y).T
+    ours, theirs = maps.rca([X], [y], 4, True), rca(X, y).T
     assert_allclose(ours @ ours.T, theirs @ theirs.T, rtol=1e-3)
 
 
@@ -94,7 +98,7 @@ def test_pca_of_centred_sequences():
     series, _ = steps(np.random.default_rng(2), offset=100.0)
     rows = np.concatenate([x - x.mean(axis=0) for x in series])
     _, _, Vt = np.linalg.svd(rows)
-    assert_allclose(abs(room.pca(series, 1)[:, 0]), abs(Vt[0]), atol=1e-9)
+    assert_allclose(abs(maps.pca(series, 1)[:, 0]), abs(Vt[0]), atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
@@ -103,41 +107,41 @@ def test_kernel_segments_maximize_the_trace_of_the_kernel_matrix(k):
     X = np.concatenate(steps(np.random.default_rng(3), n_series=1, n=30)[0])
     squared = squareform(pdist(X, "sqeuclidean"))
     kernel = np.exp(-squared / np.median(pdist(X, "sqeuclidean")))
-    assert_array_equal(room.kernel_segment(X, k), segment_matrix(kernel, k))
-    free = room.kernel_segment(X, penalty=2.0)
+    assert_array_equal(maps.kernel_segment(X, k), segment_matrix(kernel, k))
+    free = maps.kernel_segment(X, penalty=2.0)
     assert_array_equal(free, segment_matrix(kernel - 2 * np.eye(30)))
 
 
 def test_ruptures_missing(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
     with pytest.raises(ImportError, match="'reproduce'"):
-        room.kernel_segment(np.zeros((4, 1)), 2)
+        maps.kernel_segment(np.zeros((4, 1)), 2)
 
 
 # --- Figure 1 --------------------------------------------------------------------------------
 
 
 def test_figure_1_units_cover_every_fraction_once():
-    units = room.figure1_units("full")
+    units = sequences.figure1_units("full")
     cells = Counter((u["row"], u["seed"], f) for u in units for f in u["fractions"])
     assert set(cells.values()) == {1}
-    assert len(cells) == 12 * 4 * len(room.FRACTIONS)
+    assert len(cells) == 12 * 4 * len(sequences.FRACTIONS)
     strong = experiments.find("lajugie2014-figure1-strong").units("full")
     assert {u["level"] for u in strong} == {2.5} and {u["level"] for u in units} == {2.0}
-    assert room.FROM_PCA not in {u["row"] for u in strong}
+    assert sequences.FROM_PCA not in {u["row"] for u in strong}
 
 
 def test_figure_1_tells_the_story():
-    units = [u for u in room.figure1_units("smoke") if "ruptures" not in u["row"]]
+    units = [u for u in sequences.figure1_units("smoke") if "ruptures" not in u["row"]]
     found = {}
     for unit in units:
-        found.setdefault(unit["row"], {}).update(room.run_figure1(unit))
-    assert all(found[row].keys() == {"at40", "at100"} for row in room.WITH_LABELS)
-    assert found["PCA 3"].keys() == {room.fraction_key(f) for f in room.FRACTIONS}
+        found.setdefault(unit["row"], {}).update(sequences.run_figure1(unit))
+    assert all(found[row].keys() == {"at40", "at100"} for row in sequences.WITH_LABELS)
+    assert found["PCA 3"].keys() == {sequences.fraction_key(f) for f in sequences.FRACTIONS}
     loss = {row: cells["at100"] for row, cells in found.items()}
-    assert loss[room.OURS] <= loss["RCA 3"] <= loss["PCA 3"] <= loss[room.PENALTY] < 2.25
-    assert loss[room.ONE_SEGMENT] == 2.25  # mean number of segments less one
-    assert loss[room.OURS] < 0.1 and found[room.OURS]["at40"] < 0.1
+    assert loss[maps.OURS] <= loss["RCA 3"] <= loss["PCA 3"] <= loss[maps.PENALTY] < 2.25
+    assert loss[maps.ONE_SEGMENT] == 2.25  # mean number of segments less one
+    assert loss[maps.OURS] < 0.1 and found[maps.OURS]["at40"] < 0.1
     assert found["PCA 3"]["at40"] == loss["PCA 3"]  # labels are not used
 
 
@@ -155,7 +159,7 @@ def persons(monkeypatch):
         x[:, 8] += 6 * (y % 2)
         series.append(x)
         labels.append(y)
-    monkeypatch.setattr(room, "load_watch", lambda **options: (series, labels))
+    monkeypatch.setattr(watch, "load_watch", lambda **options: (series, labels))
     return series
 
 
@@ -175,30 +179,30 @@ def test_persons_are_split_as_said(persons, monkeypatch, seed):
 
         return predict
 
-    monkeypatch.setattr(room, "_watch_method", method)
+    monkeypatch.setattr(watch, "_watch_method", method)
     unit = {"row": "", "seed": seed, "stream": "gyroscope", "window": 50}
-    assert room.run_watch(unit) == {"gyroscope": pytest.approx(4)}
+    assert watch.run_watch(unit) == {"gyroscope": pytest.approx(4)}
     order = np.roll([50 + 5 * person for person in range(10)], 2 * seed)
     assert seen == order.tolist()
 
 
 def test_every_method_finds_clear_jumps(persons):
-    units = [u for u in room.watch_units("smoke") if u["stream"] == "gyroscope"]
+    units = [u for u in watch.watch_units("smoke") if u["stream"] == "gyroscope"]
     values = {}
     for unit in units:
         if "ruptures" not in unit["row"]:  # not in all environments
-            values[unit["row"]] = room.run_watch(unit)["gyroscope"]
-    assert values.pop(room.ONE_SEGMENT) == pytest.approx(4)
+            values[unit["row"]] = watch.run_watch(unit)["gyroscope"]
+    assert values.pop(maps.ONE_SEGMENT) == pytest.approx(4)
     assert max(loss for row, loss in values.items() if "PCA" not in row) < 0.5
-    noisy = {row: {**units[0], "row": row, "stream": "noise"} for row in (room.OURS, room.PENALTY)}
-    losses = {row: room.run_watch(unit)["noise"] for row, unit in noisy.items()}
-    assert losses[room.OURS] < 0.5 < losses[room.PENALTY]
+    noisy = {row: {**units[0], "row": row, "stream": "noise"} for row in (maps.OURS, maps.PENALTY)}
+    losses = {row: watch.run_watch(unit)["noise"] for row, unit in noisy.items()}
+    assert losses[maps.OURS] < 0.5 < losses[maps.PENALTY]
 
 
 def test_watch_recordings():
     try:
-        value = room.run_watch(
-            {"row": room.TRUE_NUMBER, "seed": 0, "stream": "both", "window": 100}
+        value = watch.run_watch(
+            {"row": maps.TRUE_NUMBER, "seed": 0, "stream": "both", "window": 100}
         )
     except ImportError as error:
         pytest.skip(str(error))
@@ -212,12 +216,12 @@ def test_halves_keep_copies_together_and_classes_balanced():
     rng = np.random.default_rng(0)
     X = rng.integers(12, size=(200, 1)).astype(float)
     y = (X[:, 0] >= 4).astype(int)
-    train, test = room.halves(X, y, 5)
+    train, test = tables.halves(X, y, 5)
     assert sorted([*train, *test]) == list(range(200))
     values = set(X[train, 0]), set(X[test, 0])
     assert not values[0] & values[1]
     assert {len(v) for v in values} == {6} and sum(v < 4 for v in values[0]) == 2
-    assert not np.array_equal(train, room.halves(X, y, 6)[0])
+    assert not np.array_equal(train, tables.halves(X, y, 6)[0])
 
 
 def test_large_margin_does_not_depend_on_units():
@@ -236,19 +240,19 @@ def test_large_margin_does_not_depend_on_units():
 
 def test_table_2_on_iris():
     losses = {}
-    for unit in room.table2_units("smoke"):
-        if unit["table"] == "iris" and unit["row"] != room.XING:
-            losses.setdefault(unit["row"], {}).update(room.run_table2(unit))
+    for unit in tables.table2_units("smoke"):
+        if unit["table"] == "iris" and unit["row"] != tables.XING:
+            losses.setdefault(unit["row"], {}).update(tables.run_table2(unit))
     assert all(cells.keys() == {"iris_same", "iris_half"} for cells in losses.values())
     same = {row: cells["iris_same"] for row, cells in losses.items()}
     assert same["Euclidean, as given"] == pytest.approx(1.019, abs=1e-3)
     assert same["Euclidean, standardised"] == pytest.approx(1.498, abs=1e-3)
-    assert same[room.FULL_METRIC] < same[room.DIAGONAL] < 1 < same["Euclidean, in [0, 1]"]
+    assert same[maps.FULL_METRIC] < same[tables.DIAGONAL] < 1 < same["Euclidean, in [0, 1]"]
     assert same["RCA"] < 0.3 and losses["RCA"]["iris_half"] != same["RCA"]
 
 
 def test_printed_numbers_of_table_2():
-    numbers = room.table2_numbers()
-    assert numbers[room.FULL_METRIC]["wine_half"] == (1.03, 0.04)
-    assert numbers["RCA"]["libras_same"] == numbers[room.RCA_REDUCED]["libras_half"] == (22, 2)
-    assert room.DIAGONAL not in numbers and len(numbers) == 7
+    numbers = lajugie2014.table2_numbers()
+    assert numbers[maps.FULL_METRIC]["wine_half"] == (1.03, 0.04)
+    assert numbers["RCA"]["libras_same"] == numbers[tables.RCA_REDUCED]["libras_half"] == (22, 2)
+    assert tables.DIAGONAL not in numbers and len(numbers) == 7

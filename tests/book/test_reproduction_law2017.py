@@ -7,34 +7,37 @@ from scipy.io import savemat
 from scipy.sparse import csr_array
 
 from book import reproduction as experiments
-from book.reproduction import law2017 as room
+from book.reproduction import law2017_annotation as annotation
+from book.reproduction import law2017_classifiers as classifiers
+from book.reproduction import law2017_faces as faces
+from book.reproduction import law2017_printed as printed
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
 from mlbook.datasets import BagData, WeakBags, make_weak_bags
 from mlbook.mimlca import MIMLCA
 from mlbook.mlca import MLCA
 
-SMALL = tuple(sorted(room.DATA["synthetic"].smoke.items()))
+SMALL = tuple(sorted(faces.DATA["synthetic"].smoke.items()))
 
 
-def a_unit(row="MIMLCA (b)", methods=room.METHODS1, data="synthetic", seed=0, **changes):
+def a_unit(row="MIMLCA (b)", methods=faces.METHODS1, data="synthetic", seed=0, **changes):
     method, scenario = methods[row]
     unit = {"row": row, "seed": seed, "data": data, "method": method, "scenario": scenario}
-    return unit | {"sizes": dict(room.DATA[data].smoke), "n_pairs": 60} | changes
+    return unit | {"sizes": dict(faces.DATA[data].smoke), "n_pairs": 60} | changes
 
 
 @pytest.fixture
 def fold():
-    return room.draw_fold("synthetic", 0, SMALL)
+    return faces.draw_fold("synthetic", 0, SMALL)
 
 
 # --- folds -----------------------------------------------------------------------------------
 
 
 def test_every_bag_is_tested_in_one_fold():
-    weak = make_weak_bags(**room.DATA["synthetic"].smoke, random_state=0)
+    weak = make_weak_bags(**faces.DATA["synthetic"].smoke, random_state=0)
     seen = np.zeros(len(weak.offsets) - 1, dtype=int)
-    for seed in range(room.N_FOLDS):
-        fold = room.draw_fold("synthetic", seed, SMALL)
+    for seed in range(classifiers.N_FOLDS):
+        fold = faces.draw_fold("synthetic", seed, SMALL)
         rows = {tuple(x) for x in fold.bags.instances[:, :3]}
         train = [tuple(x) in rows for x in weak.instances[weak.offsets[:-1], :3]]
         seen += ~np.array(train)
@@ -45,19 +48,19 @@ def test_every_bag_is_tested_in_one_fold():
 def test_test_instances_are_known_and_frequent(fold):
     counts = np.bincount(fold.y_test)
     assert fold.y_test.min() >= 0 and counts[counts > 0].min() >= 5
-    weak = make_weak_bags(**room.DATA["synthetic"].smoke, random_state=0)
+    weak = make_weak_bags(**faces.DATA["synthetic"].smoke, random_state=0)
     label = {tuple(x[:3]): c for x, c in zip(weak.instances, weak.labels, strict=True)}
     assert [label[tuple(x[:3])] for x in fold.X_test] == fold.y_test.tolist()
     assert [label[tuple(x[:3])] for x in fold.bags.instances] == fold.labels.tolist()
 
 
 def test_scenario_a_has_the_known_instances_with_their_labels(fold):
-    bags, Y = room.known_instances(fold)
+    bags, Y = faces.known_instances(fold)
     known = fold.labels >= 0
     assert_array_equal(bags.instances, fold.bags.instances[known])
     assert_array_equal(Y.toarray().argmax(axis=1), fold.labels[known])
     assert np.all(bags.sizes == 1) and np.all(Y.sum(axis=1) == 1)
-    model, _ = room.fit_mimlca(fold, "a")
+    model, _ = faces.fit_mimlca(fold, "a")
     plain = MLCA().fit(bags.instances, fold.labels[known])
     present = np.unique(fold.labels[known])
     assert_allclose(model.components_[present], plain.components_, atol=1e-8)
@@ -68,14 +71,14 @@ def test_faces_are_used_in_their_leading_singular_directions():
     bags = Bags(rng.normal(size=(40, 30)) * np.geomspace(1, 1e-3, 30), np.arange(0, 41, 2))
     Y = csr_array(rng.uniform(size=(20, 3)) < 0.6)
     test = rng.normal(size=(5, 30))
-    whole = room.Fold(bags, np.zeros(40, int), {"b": Y, "c": Y}, test, np.zeros(5, int), 6)
-    low = room.projected(whole)
+    whole = faces.Fold(bags, np.zeros(40, int), {"b": Y, "c": Y}, test, np.zeros(5, int), 6)
+    low = faces.projected(whole)
     assert low.bags.instances.shape == (40, 6) and low.X_test.shape == (5, 6)
     s = np.linalg.svd(bags.instances, compute_uv=False)[:6]
     assert_allclose(np.linalg.svd(low.bags.instances, compute_uv=False), s)
-    models = room.fit_mimlca(whole, "b")[0], MIMLCA().fit(low.bags, Y)
+    models = faces.fit_mimlca(whole, "b")[0], MIMLCA().fit(low.bags, Y)
     assert_array_equal(models[0].predict(test), models[1].predict(low.X_test))
-    assert room.projected(whole._replace(rank=None)).bags is bags
+    assert faces.projected(whole._replace(rank=None)).bags is bags
 
 
 # --- Tables 1, 2, 3, 7 -----------------------------------------------------------------------
@@ -86,8 +89,8 @@ def test_euclidean_distance_to_the_means_of_the_true_categories(fold):
     X, y = fold.bags.instances[known], fold.labels[known]
     means = {c: X[y == c].mean(axis=0) for c in set(y.tolist())}
     nearest = [min(means, key=lambda c: np.linalg.norm(x - means[c])) for x in fold.X_test]
-    expected = room.rates(fold.y_test, np.array(nearest))
-    assert room.run_table1(a_unit("Euclidean")) == pytest.approx(expected)
+    expected = faces.rates(fold.y_test, np.array(nearest))
+    assert faces.run_table1(a_unit("Euclidean")) == pytest.approx(expected)
     assert 0 < expected["accuracy"] < 100
 
 
@@ -95,15 +98,15 @@ def test_euclidean_distance_to_the_nearest_instance(fold):
     known = fold.labels >= 0
     X, y = fold.bags.instances[known], fold.labels[known]
     nearest = [y[np.linalg.norm(X - x, axis=1).argmin()] for x in fold.X_test]
-    values = room.run_table2(a_unit("Euclidean", room.METHODS2))
-    assert values == pytest.approx(room.rates(fold.y_test, np.array(nearest)))
+    values = faces.run_table2(a_unit("Euclidean", faces.METHODS2))
+    assert values == pytest.approx(faces.rates(fold.y_test, np.array(nearest)))
 
 
 @pytest.mark.parametrize("scenario", "bc")
 def test_mimlca_gets_the_labels_of_its_scenario(fold, scenario):
     model = MIMLCA().fit(fold.bags, fold.Y[scenario])
-    values = room.run_table1(a_unit(f"MIMLCA ({scenario})"))
-    expected = room.rates(fold.y_test, model.predict(fold.X_test))
+    values = faces.run_table1(a_unit(f"MIMLCA ({scenario})"))
+    expected = faces.rates(fold.y_test, model.predict(fold.X_test))
     assert {k: values[k] for k in expected} == pytest.approx(expected)
     wrong = np.isin(fold.labels, fold.y_test)
     share = np.mean(model.assignments_[wrong] != fold.labels[wrong])
@@ -119,51 +122,51 @@ def test_miml_takes_the_number_of_components_that_does_best_on_the_test_data(fol
     unit = a_unit("MIML mended (b)")
     single = {}
     for r in (3, 15, 28):
-        about = room.DATA["synthetic"]._replace(miml=(r,))
-        monkeypatch.setitem(room.DATA, "synthetic", about)
-        single[r] = room.best_miml(fold, unit)[0]["accuracy"]
-    monkeypatch.setitem(room.DATA, "synthetic", about._replace(miml=(3, 15, 28)))
-    assert room.best_miml(fold, unit)[0]["accuracy"] == max(single.values())
+        about = faces.DATA["synthetic"]._replace(miml=(r,))
+        monkeypatch.setitem(faces.DATA, "synthetic", about)
+        single[r] = faces.best_miml(fold, unit)[0]["accuracy"]
+    monkeypatch.setitem(faces.DATA, "synthetic", about._replace(miml=(3, 15, 28)))
+    assert faces.best_miml(fold, unit)[0]["accuracy"] == max(single.values())
     assert len(set(single.values())) > 1
 
 
 def spy_on(name, monkeypatch):
-    """Return a list to which every call of a function of the room adds its options."""
-    calls, original = [], getattr(room, name)
+    """Return a list to which every call of a function by the module adds its options."""
+    calls, original = [], getattr(faces, name)
 
     def spy(*args, **options):
         calls.append(options)
         return original(*args, **options)
 
-    monkeypatch.setattr(room, name, spy)
+    monkeypatch.setattr(faces, name, spy)
     return calls
 
 
 def test_appendix_and_mended_miml_are_told_apart(monkeypatch):
     calls = spy_on("miml", monkeypatch)
     for row in ("MIML (c)", "MIML mended (c)"):
-        values = room.run_table1(a_unit(row))
+        values = faces.run_table1(a_unit(row))
         assert values.keys() == {"accuracy", "precision", "time"}
     assert calls[0]["init"] == "random" and calls[0]["outside"] == "zero"
     assert "init" not in calls[-1]
 
 
 def test_mildml_is_learned_once_for_both_tables(monkeypatch):
-    room.mildml_map.cache_clear()
+    faces.mildml_map.cache_clear()
     calls = spy_on("mildml", monkeypatch)
-    monkeypatch.setattr(room, "timed", lambda function: (function(), 1.0))
-    first = room.run_table1(a_unit("MildML (b)"))
-    second = room.run_table2(a_unit("MildML (b)", room.METHODS2))
+    monkeypatch.setattr(faces, "timed", lambda function: (function(), 1.0))
+    first = faces.run_table1(a_unit("MildML (b)"))
+    second = faces.run_table2(a_unit("MildML (b)", faces.METHODS2))
     assert len(calls) == 1 and calls[0]["n_pairs"] == 60
     assert first["time"] == 1.0 and second.keys() == {"accuracy", "precision"}
 
 
 def test_table_3_is_equation_16_for_every_alpha(fold):
-    values = room.run_table3(a_unit("linear MIMLCA (c)", room.METHODS3))
+    values = faces.run_table3(a_unit("linear MIMLCA (c)", faces.METHODS3))
     model = MIMLCA().fit(fold.bags, fold.Y["c"])
-    assert len(values) == 2 * len(room.ALPHAS)
-    for alpha in room.ALPHAS:
-        expected = room.rates(fold.y_test, model.predict(fold.X_test, alpha=alpha))
+    assert len(values) == 2 * len(faces.ALPHAS)
+    for alpha in faces.ALPHAS:
+        expected = faces.rates(fold.y_test, model.predict(fold.X_test, alpha=alpha))
         assert values[f"accuracy{alpha:g}"] == pytest.approx(expected["accuracy"])
         assert values[f"precision{alpha:g}"] == pytest.approx(expected["precision"])
 
@@ -171,8 +174,8 @@ def test_table_3_is_equation_16_for_every_alpha(fold):
 @pytest.mark.parametrize("scenario", "ab")
 def test_the_kernel_model_gets_what_the_linear_one_assigned(scenario):
     row = "χ² MLCA (a)" if scenario == "a" else "χ² MIMLCA (b)"
-    unit = a_unit(row, room.METHODS3, data="digits")
-    fold = room.unit_fold(unit)
+    unit = a_unit(row, faces.METHODS3, data="digits")
+    fold = faces.unit_fold(unit)
     labels = fold.labels
     if scenario == "b":
         labels = MIMLCA().fit(fold.bags, fold.Y["b"]).assignments_
@@ -180,14 +183,14 @@ def test_the_kernel_model_gets_what_the_linear_one_assigned(scenario):
     some = labels >= 0
     Y = np.eye(8)[labels[some]]
     model = MIMLCA(kernel="chi2_rbf").fit(Bags(fold.bags.instances[some], range(some.sum() + 1)), Y)
-    expected = room.rates(fold.y_test, model.predict(fold.X_test, alpha=0.5))
-    assert room.run_table3(unit)["accuracy0.5"] == pytest.approx(expected["accuracy"])
+    expected = faces.rates(fold.y_test, model.predict(fold.X_test, alpha=0.5))
+    assert faces.run_table3(unit)["accuracy0.5"] == pytest.approx(expected["accuracy"])
 
 
 def test_bag_classifiers_classify_single_instances():
     """Digits are easy for most; the learned metrics of M-C2B collapse, which the page tells."""
     values = {
-        row: room.run_table7(a_unit(f"{row} (b)", room.METHODS7, data="digits", n_pairs=500))
+        row: faces.run_table7(a_unit(f"{row} (b)", faces.METHODS7, data="digits", n_pairs=500))
         for row in ("M-C2B", "C2B (Euclidean)", "MI-kernel", "MInD (minmin)", "Minimax MI-kernel")
     }
     assert min(values[row]["accuracy"] for row in ("C2B (Euclidean)", "MI-kernel")) > 70
@@ -207,26 +210,26 @@ def annotated(monkeypatch):
     X = np.repeat(Y, 3, axis=0) * 2.0 + rng.normal(size=(120, 3))
     X = np.column_stack([X, X[:, 0], 1e6 + 1e5 * rng.normal(size=120)])
     data = BagData(X, np.arange(0, 121, 3), csr_array(Y), ("a", "b", "c"))
-    for cached in (room._annotated, room.draw_split):
+    for cached in (annotation._annotated, annotation.draw_split):
         cached.cache_clear()
-    monkeypatch.setattr(room, "load_birds", lambda: data)
-    monkeypatch.setattr(room, "load_corel5k", lambda subset: data)
+    monkeypatch.setattr(annotation, "load_birds", lambda: data)
+    monkeypatch.setattr(annotation, "load_corel5k", lambda subset: data)
     yield data
-    for cached in (room._annotated, room.draw_split):
+    for cached in (annotation._annotated, annotation.draw_split):
         cached.cache_clear()
 
 
 def test_splits_are_standardised_on_the_training_bags(annotated):
-    split = room.draw_split("birds", 0, 1)
+    split = annotation.draw_split("birds", 0, 1)
     assert len(split.train) == 36 and len(split.test) == 4
     X = split.train.instances
     assert X.shape[1] == 4  # the feature that is there twice counts once
     assert_allclose(X.mean(axis=0), 0, atol=1e-8)
     assert_allclose(X.std(axis=0), 1)
     assert abs(split.test.instances).max() < 10
-    whole = room.draw_split("corel5k", 0, 1)
+    whole = annotation.draw_split("corel5k", 0, 1)
     assert len(whole.train) == len(whole.test) == 40
-    assert len(room.draw_split("corel5k-500", 0, 2).train) == 18
+    assert len(annotation.draw_split("corel5k-500", 0, 2).train) == 18
 
 
 def test_labels_without_training_bag_are_left_out(annotated, monkeypatch):
@@ -234,44 +237,44 @@ def test_labels_without_training_bag_are_left_out(annotated, monkeypatch):
     Y = annotated.Y.toarray()
     Y[:, 1] = part == 0
     Y[:, 0] |= ~Y.any(axis=1)
-    monkeypatch.setattr(room, "load_birds", lambda: annotated._replace(Y=csr_array(Y)))
-    split = room.draw_split("birds", 0, 1)
+    monkeypatch.setattr(annotation, "load_birds", lambda: annotated._replace(Y=csr_array(Y)))
+    split = annotation.draw_split("birds", 0, 1)
     assert split.Y.shape[1] == split.Y_test.shape[1] == 2
     assert_array_equal(split.Y_test.toarray(), Y[part == 0][:, [0, 2]])
 
 
 def annotation_unit(row, data="birds"):
-    method = room.ANNOTATION_ROWS[row]
+    method = annotation.ANNOTATION_ROWS[row]
     return {"row": row, "seed": 0, "data": data, "method": method, "every": 1, "n_pairs": 40}
 
 
 @pytest.mark.parametrize("row", ["Citation-kNN (Euclidean)", "Citation-kNN (standardised)"])
 def test_citation_knn_on_features_as_they_come_and_standardised(annotated, row):
-    values = room.run_table4(annotation_unit(row))
-    train, Y, test, Y_test, _ = room.draw_split("birds", 0, 1)
+    values = annotation.run_table4(annotation_unit(row))
+    train, Y, test, Y_test, _ = annotation.draw_split("birds", 0, 1)
     if row == "Citation-kNN (Euclidean)":
         part = np.random.default_rng(0).permutation(40) % 10
         whole = Bags(annotated.instances[:, [0, 1, 2, 4]], annotated.offsets)
         train, test = (whole[np.flatnonzero(chosen)] for chosen in (part != 0, part == 0))
     across, among = bag_distances(test, train), bag_distances(train, train)
-    for r in room.VOTERS:
+    for r in annotation.VOTERS:
         scores = citation_knn_scores(across, among, Y, n_references=r, n_citers=r)
         assert values[f"ap{r}"] == pytest.approx(average_precision(Y_test, scores))
     assert "time" not in values
 
 
 def test_citation_knn_under_a_learned_metric(annotated):
-    values = room.run_table4(annotation_unit("MIMLCA"))
-    train, Y, test, Y_test, _ = room.draw_split("birds", 0, 1)
+    values = annotation.run_table4(annotation_unit("MIMLCA"))
+    train, Y, test, Y_test, _ = annotation.draw_split("birds", 0, 1)
     M = MIMLCA().fit(train, Y).get_mahalanobis_matrix()
     across, among = bag_distances(test, train, metric=M), bag_distances(train, train, metric=M)
     scores = citation_knn_scores(across, among, Y)
     assert values["ap20"] == pytest.approx(average_precision(Y_test, scores))
 
 
-@pytest.mark.parametrize("row", room.ANNOTATION_ROWS)
+@pytest.mark.parametrize("row", annotation.ANNOTATION_ROWS)
 def test_every_row_of_table_4_runs_on_corel(annotated, row):
-    values = room.run_table4(annotation_unit(row, "corel5k"))
+    values = annotation.run_table4(annotation_unit(row, "corel5k"))
     assert 0 < values["ap20"] <= 1 and 0 <= values["oe"] <= 1 and values["coverage"] >= 0
     if row == "MI-kernel":
         assert values["ap20"] > 0.8
@@ -281,13 +284,13 @@ def test_every_row_of_table_4_runs_on_corel(annotated, row):
 
 
 def test_times_of_the_paper_are_multiples_of_mimlcas():
-    numbers = room.NUMBERS1
+    numbers = printed.NUMBERS1
     assert numbers["MIML (b)"]["time"] == pytest.approx(17728 / 163)
     assert numbers["MildML (c)"]["time"] == pytest.approx(7520 / 180)
     assert numbers["MLCA (a)"]["time"] == pytest.approx(59 / 163)
     assert "time" not in numbers["MIMLCA (b)"] and "time" not in numbers["Euclidean"]
-    assert room.NUMBERS4["MIML"]["time"] == pytest.approx(884 / 24)
-    assert room.NUMBERS3["χ² MIMLCA (c)"]["precision1.2"] == (86.3, 2.4)
+    assert printed.NUMBERS4["MIML"]["time"] == pytest.approx(884 / 24)
+    assert printed.NUMBERS3["χ² MIMLCA (c)"]["precision1.2"] == (86.3, 2.4)
 
 
 def test_full_runs_have_all_folds_but_where_the_note_says_so():
@@ -318,7 +321,7 @@ def test_the_papers_faces_run_where_the_user_has_them(tmp_path, monkeypatch):
     (tmp_path / "yahoo_news").mkdir()
     savemat(tmp_path / "yahoo_news" / "faces.mat", content)
     monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
-    for cached in (room._load, room.draw_fold, room.mildml_map):
+    for cached in (faces._load, faces.draw_fold, faces.mildml_map):
         cached.cache_clear()
     for table in (1, 2, 3):
         experiment = experiments.find(f"law2017-table{table}-yahoo")
@@ -326,5 +329,5 @@ def test_the_papers_faces_run_where_the_user_has_them(tmp_path, monkeypatch):
         result = experiments.run(experiment.id, "smoke")
         assert not result["skipped"]
         assert result["summary"].keys() == {u["row"] for u in experiment.units("smoke")}
-    for cached in (room._load, room.draw_fold, room.mildml_map):
+    for cached in (faces._load, faces.draw_fold, faces.mildml_map):
         cached.cache_clear()

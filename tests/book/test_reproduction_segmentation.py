@@ -5,12 +5,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from book import reproduction as experiments
-from book.reproduction import segmentation as room
+from book.reproduction import segmentation_collages as collages
+from book.reproduction import segmentation_cuts as cuts
+from book.reproduction import segmentation_pixels as pixels
+from book.reproduction import segmentation_scenes as scenes
 from mlbook.baselines import metrics as baselines
 from mlbook.ncuts import normalized_cut_value
 from mlbook.partitions import equivalence_matrix, partition_loss, rand_loss
 
-CACHES = (room.pixel_split, room.collage_split, room.small_horses, room.split_losses)
+CACHES = (pixels.pixel_split, collages.collage_split, cuts.small_horses, cuts.split_losses)
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +52,8 @@ def folder(tmp_path, monkeypatch):
             mask = np.where(disk, inside, np.where(distance < 10, rim, outside))
             if name == "weizmann_horses":
                 mask = np.where(disk, inside, outside)
-            for part, pixels in (("images", np.clip(base + shade, 0, 255)), ("masks", mask)):
-                image = image_class.fromarray(pixels.astype(np.uint8))
+            for part, colours in (("images", np.clip(base + shade, 0, 255)), ("masks", mask)):
+                image = image_class.fromarray(colours.astype(np.uint8))
                 image.save(tmp_path / name / part / f"{i}.png")
     monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
     return tmp_path
@@ -69,7 +72,7 @@ def test_mean_losses_leave_out_what_is_uncertain():
         deltas.append(np.sum((equivalence_matrix(a) - equivalence_matrix(b)) ** 2))
         together = (a[:, None] == a) != (b[:, None] == b)
         rands.append(together.sum() / (len(a) * (len(a) - 1)))
-    assert room.mean_losses(truth, found) == pytest.approx(
+    assert scenes.mean_losses(truth, found) == pytest.approx(
         {"delta": np.mean(deltas), "rand": np.mean(rands)}
     )
 
@@ -82,24 +85,24 @@ def test_one_segment_costs_one_less_than_the_segments_of_the_truth(k):
 
 def test_jaccard_distance_of_the_better_segment():
     y = np.array([1, 1, 1, 0, 0, 0])
-    assert room.jaccard_distance(y, np.array([5, 5, 5, 2, 2, 2])) == 0
-    assert room.jaccard_distance(y, np.array([0, 0, 1, 1, 1, 1])) == pytest.approx(1 - 2 / 3)
-    assert room.jaccard_distance(y, np.zeros(6, dtype=int)) == pytest.approx(0.5)
+    assert cuts.jaccard_distance(y, np.array([5, 5, 5, 2, 2, 2])) == 0
+    assert cuts.jaccard_distance(y, np.array([0, 0, 1, 1, 1, 1])) == pytest.approx(1 - 2 / 3)
+    assert cuts.jaccard_distance(y, np.zeros(6, dtype=int)) == pytest.approx(0.5)
 
 
 def test_splits_have_the_sizes_of_the_paper_and_share_nothing():
-    train, test = room.split_numbers(328, 3, 200, 98)
+    train, test = scenes.split_numbers(328, 3, 200, 98)
     assert (len(train), len(test), len({*train, *test})) == (200, 98, 298)
-    other, _ = room.split_numbers(328, 4, 200, 98)
+    other, _ = scenes.split_numbers(328, 4, 200, 98)
     assert not np.array_equal(train, other)
-    train, test = room.split_numbers(5, 0, 4, 3)  # too few: fewer tests, never a shared image
+    train, test = scenes.split_numbers(5, 0, 4, 3)  # too few: fewer tests, never a shared image
     assert len(test) == 1 and test[0] not in train
 
 
 def test_rows_are_drawn_once_each():
-    rows = room.draw_rows(np.zeros(50), 20, seed=1)
+    rows = pixels.draw_rows(np.zeros(50), 20, seed=1)
     assert len(np.unique(rows)) == 20 and rows.max() < 50
-    assert_array_equal(room.draw_rows(np.zeros(5), 20, seed=1), np.arange(5))
+    assert_array_equal(pixels.draw_rows(np.zeros(5), 20, seed=1), np.arange(5))
 
 
 def test_numbers_of_the_papers():
@@ -117,9 +120,9 @@ def test_numbers_of_the_papers():
 
 
 def test_pixels_of_a_split(folder):
-    split = room.pixel_split("flowers", 0, 4, 3, 24)
-    images = room.load_flowers()
-    train, test = room.split_numbers(9, 0, 4, 3)
+    split = pixels.pixel_split("flowers", 0, 4, 3, 24)
+    images = pixels.load_flowers()
+    train, test = scenes.split_numbers(9, 0, 4, 3)
     masks = [images[int(i)][1].ravel() for i in train]
     known = np.concatenate([mask[mask != -1] for mask in masks])
     assert split.X.shape == (len(known), 135) and split.X.dtype == np.float32
@@ -128,29 +131,29 @@ def test_pixels_of_a_split(folder):
     for index, scene in zip(test, split.test, strict=True):
         assert_array_equal(scene.y, images[int(index)][1].ravel())
         assert scene.X.shape == (24 * 30, 135)
-    assert room.pixel_split("horses", 0, 4, 3, 12).test[0].X.shape == (12 * 15, 135)
+    assert pixels.pixel_split("horses", 0, 4, 3, 12).test[0].X.shape == (12 * 15, 135)
 
 
 def test_the_spectral_step_is_taken_on_the_mapped_pixels():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 40)
     X = np.column_stack([y + 0.05 * rng.normal(size=80), 9 * rng.normal(size=80)])
-    losses = room.kmeans_losses([room.Scene(X, y)], np.diag([1.0, 0.01]), 2, 0)
+    losses = scenes.kmeans_losses([scenes.Scene(X, y)], np.diag([1.0, 0.01]), 2, 0)
     assert losses["delta"] == losses["rand"] == 0 < losses["delta_spectral"]
-    raw = room.kmeans_losses([room.Scene(X, y)], np.eye(2), 2, 0)
+    raw = scenes.kmeans_losses([scenes.Scene(X, y)], np.eye(2), 2, 0)
     assert raw["rand"] > 0.4
-    labels = room.segment(X, 2, 0)
+    labels = scenes.segment(X, 2, 0)
     assert raw["rand"] == pytest.approx(rand_loss(y, labels))
     # two features, two segments: the step forgets the metric
     assert raw["delta_spectral"] == pytest.approx(losses["delta_spectral"])
 
 
 def test_table4_on_easy_images(folder, quick):
-    units = [u for u in room.units4("smoke") if u["data"] == "flowers"]
-    assert [u["row"] for u in units] == list(room.METHODS4)
+    units = [u for u in pixels.units4("smoke") if u["data"] == "flowers"]
+    assert [u["row"] for u in units] == list(pixels.METHODS4)
     pytest.importorskip("metric_learn")
     found = {
-        u["row"]: room.run_table4({**u, "n_train": 5, "n_test": 4, "n_lmnn": 12}) for u in units
+        u["row"]: pixels.run_table4({**u, "n_train": 5, "n_test": 4, "n_lmnn": 12}) for u in units
     }
     assert all(key.startswith("flowers_") for cells in found.values() for key in cells)
     for row in ("univariate MLCA, intercept", "multivariate MLCA, intercept"):
@@ -160,7 +163,7 @@ def test_table4_on_easy_images(folder, quick):
     assert {row for row, cells in found.items() if "flowers_time" in cells} == {
         "KISSME", "XQDA", "ITML", "PCCA", "LMNN"
     }  # fmt: skip
-    assert found[room.ONE_SEGMENT] == {
+    assert found[scenes.ONE_SEGMENT] == {
         "flowers_delta": pytest.approx(1), "flowers_rand": pytest.approx(0.4, abs=0.11)
     }  # fmt: skip
     assert found["Euclidean"]["flowers_rand"] > found["multivariate MLCA"]["flowers_rand"]
@@ -171,9 +174,9 @@ def test_cuts_of_images_that_are_easy_or_grey(tmp_path, monkeypatch):
     picture = np.full((12, 14, 3), 60, dtype=np.uint8)
     picture[:, 6:] = 180
     mask = (np.arange(14) >= 6).astype(np.int8)[None].repeat(12, axis=0)
-    monkeypatch.setitem(room.LOADERS, "horses", lambda: [(picture, mask)] * 3)
+    monkeypatch.setitem(pixels.LOADERS, "horses", lambda: [(picture, mask)] * 3)
     unit = {"data": "horses", "seed": 0, "n_train": 1, "n_test": 2, "height": 12}
-    assert room.ncut_losses(unit) == {"delta": 0, "rand": 0}
+    assert pixels.ncut_losses(unit) == {"delta": 0, "rand": 0}
 
 
 def test_without_the_images_every_row_is_skipped(monkeypatch):
@@ -190,14 +193,14 @@ def test_without_the_images_every_row_is_skipped(monkeypatch):
 def test_features_of_textures_are_means_over_a_window():
     pytest.importorskip("skimage")
     image = np.random.default_rng(0).random((40, 40)).astype(np.float32)
-    features = room.pixel_features(image, None)
+    features = pixels.pixel_features(image, None)
     window = features[20 - 8 : 20 + 8, 18 - 8 : 18 + 8]
-    assert_allclose(room.texture_features(image)[20, 18], window.mean(axis=(0, 1)), atol=1e-5)
+    assert_allclose(collages.texture_features(image)[20, 18], window.mean(axis=(0, 1)), atol=1e-5)
 
 
 def test_collages_have_as_many_rows_of_every_texture():
     pytest.importorskip("skimage")
-    split = room.collage_split(0, 16, 2, 32, 60)
+    split = collages.collage_split(0, 16, 2, 32, 60)
     assert_array_equal(np.bincount(split.y), [60] * 12)
     assert split.X.shape == (720, 129) and len(split.test) == 2
     assert all(len(np.unique(scene.y)) == 3 for scene in split.test)
@@ -205,14 +208,14 @@ def test_collages_have_as_many_rows_of_every_texture():
 
 def test_table5_tells_textures_apart(quick):
     pytest.importorskip("skimage")
-    units = {u["row"]: u for u in room.units5("smoke")}
-    assert list(units) == list(room.METHODS5)
+    units = {u["row"]: u for u in collages.units5("smoke")}
+    assert list(units) == list(collages.METHODS5)
     sizes = {"n_train": 24, "n_test": 3, "size": 48, "n_per_class": 300}
     run = {
-        row: room.run_table5({**units[row], **sizes})
-        for row in ("MLCA", "KISSME", "Euclidean", room.ONE_SEGMENT)
+        row: collages.run_table5({**units[row], **sizes})
+        for row in ("MLCA", "KISSME", "Euclidean", scenes.ONE_SEGMENT)
     }
-    assert run[room.ONE_SEGMENT]["index"] == pytest.approx(1 / 3, abs=0.05)
+    assert run[scenes.ONE_SEGMENT]["index"] == pytest.approx(1 / 3, abs=0.05)
     assert run["MLCA"]["index"] > 0.6
     assert {row for row, cells in run.items() if "time" in cells} == {"KISSME"}
 
@@ -220,7 +223,7 @@ def test_table5_tells_textures_apart(quick):
 # --- Lajugie 2014, Table 3 ---------------------------------------------------------------------
 
 
-def scenes(n, seed=0):
+def made_up(n, seed=0):
     """Point sets in two parts that the first colour tells apart, the other features not."""
     rng = np.random.default_rng(seed)
     made = []
@@ -228,56 +231,56 @@ def scenes(n, seed=0):
         y = np.repeat([0, 1], 12)
         X = rng.normal(size=(24, 5))
         X[:, 0] = y + 0.1 * X[:, 0]
-        made.append(room.Scene(X, y))
+        made.append(scenes.Scene(X, y))
     return made
 
 
 def test_all_pixels_are_joined():
-    (scene,) = scenes(1)
+    (scene,) = made_up(1)
     b = np.array([4.0, 0, 0, 0, 0])
-    labels = room.cut(scene.X, b)
+    labels = cuts.cut(scene.X, b)
     W = np.exp(-4 * (scene.X[:, :1] - scene.X[:, 0]) ** 2)
     assert_array_equal(labels, scene.y)
     assert normalized_cut_value(W, labels) < 0.2
 
 
 def test_grid_search_takes_the_best_of_its_grid(monkeypatch):
-    some = scenes(2)
+    some = made_up(2)
     losses = []
-    real = room.cut_losses
+    real = cuts.cut_losses
 
     def noted(given, b):
         losses.append((real(given, b)[:, 0].mean(), b))
         return real(given, b)
 
-    monkeypatch.setattr(room, "cut_losses", noted)
-    b = room.grid_search(some)
-    assert len(losses) == len(room.COLOUR_EXPONENTS) * len(room.POSITION_EXPONENTS)
+    monkeypatch.setattr(cuts, "cut_losses", noted)
+    b = cuts.grid_search(some)
+    assert len(losses) == len(cuts.COLOUR_EXPONENTS) * len(cuts.POSITION_EXPONENTS)
     assert real(some, b)[:, 0].mean() == min(loss for loss, _ in losses)
     assert len({*b[:3]}) == len({*b[3:]}) == 1
 
 
 def test_learned_weights_find_the_feature_that_a_grid_cannot(monkeypatch):
-    monkeypatch.setattr(room, "SCALES3", (1.0, 2.0))
-    train, validation, test = scenes(2), scenes(1, seed=1), scenes(3, seed=2)
-    b = room.learned_weights(train, validation, max_iter=3)
+    monkeypatch.setattr(cuts, "SCALES3", (1.0, 2.0))
+    train, validation, test = made_up(2), made_up(1, seed=1), made_up(3, seed=2)
+    b = cuts.learned_weights(train, validation, max_iter=3)
     assert b.argmax() == 0
-    learned, grid = (room.cut_losses(test, w)[:, 0].mean() for w in (b, room.grid_search(train)))
+    learned, grid = (cuts.cut_losses(test, w)[:, 0].mean() for w in (b, cuts.grid_search(train)))
     assert learned == 0 < grid
 
 
 def test_table3_on_easy_images(folder):
     summary = experiments.run("lajugie2014-table3", "smoke")["summary"]
     cells = {row: {key: c["mean"] for key, c in line.items()} for row, line in summary.items()}
-    learned, grid, difference = (cells[row] for row in (room.LEARNED, room.GRID, room.DIFFERENCE))
+    learned, grid, difference = (cells[row] for row in (cuts.LEARNED, cuts.GRID, cuts.DIFFERENCE))
     for key in ("loss", "jaccard"):
         assert difference[key] == pytest.approx(learned[key] - grid[key])
-    unit = room.units3("smoke")[0]
+    unit = cuts.units3("smoke")[0]
     split = [unit[key] for key in ("seed", "n_train", "n_validation", "n_test", "height")]
-    parts = room.small_horses(*split)
+    parts = cuts.small_horses(*split)
     assert [len(part) for part in parts] == [2, 1, 2]
-    each = [room.split_losses(row, 2, *split)[:, 0] for row in (room.LEARNED, room.GRID)]
+    each = [cuts.split_losses(row, 2, *split)[:, 0] for row in (cuts.LEARNED, cuts.GRID)]
     assert difference["loss_sd"] == pytest.approx(np.std(each[0] - each[1], ddof=1))
     truth = [scene.y for scene in parts.test]
     share = np.mean([(y == 1).mean() for y in truth])
-    assert cells[room.ONE_SEGMENT] == {"loss": 1, "jaccard": pytest.approx(1 - share)}
+    assert cells[scenes.ONE_SEGMENT] == {"loss": 1, "jaccard": pytest.approx(1 - share)}

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import pytest
 
 from book import reproduction as experiments
 from book.reproduction import Column, Experiment
-from book.reproduction.experiment import judge
 from book.reproduction.items import Item, Line, Shown, item_lines, standing
+from book.reproduction.verdicts import judge
 
 ROOT = Path(__file__).resolve().parents[2]
 LOSS = Column("loss", "Loss", tolerance=0.02)
@@ -143,9 +144,14 @@ def test_results_and_lines_agree_with_judge():
     assert judged > 20
 
 
-def test_without_results_all_but_the_drawn_is_missing(tmp_path):
+def test_what_was_never_run_is_missing_beside_what_was(tmp_path):
+    """One result in the folder: the rest is missing; no result at all is an error."""
+    with pytest.raises(experiments.NoResults):
+        experiments.standings(results=tmp_path)
+    shutil.copy(ROOT / "data" / "results" / "law2016-table1.json", tmp_path)
     found = experiments.standings(results=tmp_path)
     assert len(found) == len(experiments.ITEMS)
+    assert found.pop(("Law et al. 2016", "Table 1")) == "matches"
     assert set(found.values()) == {"missing", "drawn"} <= experiments.STANDINGS.keys()
 
 
@@ -175,9 +181,7 @@ def demo():
     return scoreboard
 
 
-def test_cards_show_every_number_once_with_its_command(demo, monkeypatch, tmp_path):
-    (tmp_path / "p.ipynb").touch()
-    monkeypatch.setattr(demo, "BOOK", tmp_path)
+def test_cards_show_every_number_once_with_its_command(demo, monkeypatch):
     items = [
         Item("A", "Table 1", "first", "p", [Shown("x", [("a", "loss")])], "Mind this."),
         Item("A", "Figure 1", "second", "absent", note="No picture."),
@@ -191,16 +195,17 @@ def test_cards_show_every_number_once_with_its_command(demo, monkeypatch, tmp_pa
     ]
     monkeypatch.setattr(demo, "ITEMS", items)
     monkeypatch.setattr(demo, "scoreboard", lambda: ([], lines))
+    monkeypatch.setattr(demo, "age_note", lambda name: "Old; rerun: `x`" if name == "x" else "")
     text = demo.cards("A").data.replace("\N{NO-BREAK SPACE}", " ")
     assert text.split("\n\n") == [
         "**[Table 1](p.ipynb): first**",
         "Mind this.",
         "|  | paper | ours | verdict |\n| --- | --- | --- | --- |\n"
         "| a: Loss | 1 | 2 ± 1 | differs |\n| b: Loss | 3 | 4 ± 1 | differs |",
-        "Data: the paper's. Differs: why. Rerun: `python book/reproduction run x`",
+        "Data: the paper's. Differs: why. Old; rerun: `x`",
         "|  | paper | ours | verdict |\n| --- | --- | --- | --- |\n| a: Loss | 1 | – | missing |",
         "Data: stand-in: y. Missing: gone. Rerun: `python book/reproduction run y`",
-        "**Figure 1: second**",
+        "**[Figure 1](absent.ipynb): second**",
         "Missing. No picture.",
     ]
     with pytest.raises(ValueError, match="paper must be one of A, B; got 'C'"):

@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from book.reproduction import comparison, load
-from book.reproduction import lajugie2014 as experiment
+from book.reproduction import Table, comparison, load
+from book.reproduction.lajugie2014_maps import OURS, PENALTY
+from book.reproduction.lajugie2014_sequences import FRACTIONS, FROM_PCA, fraction_key
+from book.reproduction.lajugie2014_tables import SPLITS
 from mlbook.datasets import make_change_points
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = ["curves", "sequences", "table2"]
 
 CURVES = {  # rows of Figure 1, as the paper shows them, and ours
-    experiment.PENALTY: "penalty only",
+    PENALTY: "penalty only",
     "PCA 3": "PCA, 3 components",
     "RCA 4": "RCA, 4 components",
     "RCA 3": "RCA, 3 components",
-    experiment.FROM_PCA: "large margin, from PCA",
-    experiment.OURS: "large margin",
+    FROM_PCA: "large margin, from PCA",
+    OURS: "large margin",
 }
 
 
@@ -45,8 +47,8 @@ def curves() -> Figure:
     ax = axes[0, 0]
     for i, (row, title) in enumerate(CURVES.items()):
         cells = summary.get(row, {})
-        shown = [f for f in experiment.FRACTIONS if experiment.fraction_key(f) in cells]
-        found = [cells[experiment.fraction_key(f)] for f in shown]
+        shown = [f for f in FRACTIONS if fraction_key(f) in cells]
+        found = [cells[fraction_key(f)] for f in shown]
         mean, sd = [cell["mean"] for cell in found], [cell["sd"] for cell in found]
         style = {"marker": MARKERS[i % len(MARKERS)], "color": COLORS[i % len(COLORS)]}
         if shown:
@@ -55,20 +57,19 @@ def curves() -> Figure:
         figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     ax.set(xlabel="fraction of labels", ylabel="Δ on test sequences")
     ax.set_ylim(bottom=-0.3)
-    ax.set_xticks(experiment.FRACTIONS, [f"{f:g}" for f in experiment.FRACTIONS])
+    ax.set_xticks(FRACTIONS, [f"{f:g}" for f in FRACTIONS])
     return figure
 
 
-def table2(name: str) -> tuple[list[str], list[list[str]]]:
+def table2(name: str) -> Table:
     """One data set of Table 2: the paper's number beside ours under both splits.
 
     Two verdicts are separated by a slash where they are not the same.
     """
-    parts = [
-        comparison("lajugie2014-table2", column=f"{name}_{split}")[1] for split in experiment.SPLITS
-    ]
+    tables = [comparison("lajugie2014-table2", column=f"{name}_{split}") for split in SPLITS]
     rows = []
-    for (row, paper, same, first), (_, _, half, second) in zip(*parts, strict=True):
+    pairs = zip(*(each.rows for each in tables), strict=True)
+    for (row, paper, same, first), (_, _, half, second) in pairs:
         verdict = first if first == second else f"{first} / {second}"
         rows.append([row, paper, same, half, verdict])
-    return ["", "paper", *experiment.SPLITS.values(), "verdict"], rows
+    return Table(["", "paper", *SPLITS.values(), "verdict"], rows, tables[0].note)

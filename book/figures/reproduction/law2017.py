@@ -10,9 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import t as student
 
-from book.reproduction import EXPERIMENTS, command, find, load
-from book.reproduction import law2017 as experiment
-from book.reproduction.experiment import Number
+from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
+from book.reproduction.experiment import Number, mean_and_spread
+from book.reproduction.law2017_annotation import VOTERS
+from book.reproduction.law2017_classifiers import N_FOLDS
+from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fold, rates
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 
@@ -35,7 +37,6 @@ __all__ = [
 
 STAND_INS = {"synthetic": "", "faces": "-faces", "digits": "-digits"}
 NUISANCE_ROWS = ("Euclidean", "MLCA (a)", "MIMLCA (b)", "MIMLCA (c)")
-Table = tuple[list[str], list[list[str]]]
 
 CLAIMS = {
     1: (
@@ -82,12 +83,12 @@ SETS = {
 def stand_ins() -> str:
     """Describe what stands in for the paper's faces, and the protocol, as Markdown."""
     lines = [
-        f"- **{data}**: {experiment.STAND_INS[data].removeprefix('Stand-in: ')}"
-        f"{experiment.components_note(data)}"
+        f"- **{data}**: {law2017.STAND_INS[data].removeprefix('Stand-in: ')}"
+        f"{law2017.components_note(data)}"
         for data in STAND_INS
     ]
     few = find("law2017-table1").note.rpartition("Slow, ")[2]
-    text = f"{experiment.PROTOCOL}On synthetic faces some methods are slow, {few}"
+    text = f"{law2017.PROTOCOL}On synthetic faces some methods are slow, {few}"
     return "\n".join([*lines, "", text])
 
 
@@ -105,7 +106,7 @@ def beside(table: int, measure: str, *, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`; a dash where there is no number.
     """
     name = f"law2017-table{table}"
@@ -119,7 +120,7 @@ def beside(table: int, measure: str, *, results: str | None = None) -> Table:
             numbers.append(_number(cell, column.ratio) if cell else None)
         if any(number is not None for number in numbers):
             rows.append([row, *map(column.show, numbers)])
-    return ["", "paper", *SETS[table]], rows
+    return Table(["", "paper", *SETS[table]], rows, _note(table, results=results))
 
 
 def claims(table: int, measure: str, *, results: str | None = None) -> Table:
@@ -140,7 +141,7 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`.
     """
     name = f"law2017-table{table}"
@@ -153,7 +154,7 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
         known = "–" if None in printed else f"{_mean(printed[0]) - _mean(printed[1]):+.{digits}f}"
         ours = [_verdict(_values(r, better, measure), _values(r, worse, measure)) for r in stored]
         rows.append([f"{better} > {worse}", known, *(_show(*verdict, digits) for verdict in ours)])
-    return ["claim", "paper", *SETS[table]], rows
+    return Table(["claim", "paper", *SETS[table]], rows, _note(table, results=results))
 
 
 def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
@@ -207,7 +208,7 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
     """
     papers = [find(f"law2017-table{table}").paper_numbers for table in (2, 1)]
@@ -220,7 +221,7 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
                 both = (load(f"law2017-table{table}{end}", results=results) for table in (2, 1))
                 line.append(_show(*_verdict(*(_values(r, row, measure) for r in both)), 1))
             rows.append(line)
-    return ["", "paper", *STAND_INS], rows
+    return Table(["", "paper", *STAND_INS], rows, _note(2, 1, results=results))
 
 
 def score_or_centroid(*, results: str | None = None) -> Table:
@@ -233,10 +234,10 @@ def score_or_centroid(*, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
     """
-    keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
+    keys = [f"accuracy{alpha:g}" for alpha in ALPHAS]
     papers = [find(f"law2017-table{table}").paper_numbers for table in (3, 1)]
     rows = []
     for row in ("MLCA (a)", "MIMLCA (b)", "MIMLCA (c)"):
@@ -250,7 +251,7 @@ def score_or_centroid(*, results: str | None = None) -> Table:
             best = max((_values(scores, linear, key) for key in keys), key=_level)
             line.append(_show(*_verdict(best, _values(centroids, row, "accuracy")), 1))
         rows.append(line)
-    return ["", "paper", *STAND_INS], rows
+    return Table(["", "paper", *STAND_INS], rows, _note(3, 1, results=results))
 
 
 def _level(values: dict[int, float]) -> float:
@@ -264,8 +265,8 @@ def _number(cell: dict[str, float], ratio: bool = False) -> Number:
     return (cell["mean"], cell["sd"]) if cell["n"] > 1 else cell["mean"]
 
 
-def _mean(number: Any) -> float:
-    return number[0] if isinstance(number, tuple) else number
+def _mean(number: Number) -> float:
+    return mean_and_spread(number)[0]
 
 
 def _values(result: dict[str, Any] | None, row: str, measure: str) -> dict[int, float]:
@@ -297,11 +298,11 @@ def _show(verdict: str, mean: float | None, digits: int) -> str:
 def annotated_sets() -> str:
     """Describe the data of Table 4, and how methods are used, as Markdown."""
     notes = [
-        find(f"law2017-table4{end}").note.removesuffix(experiment.HOW4.strip())
+        find(f"law2017-table4{end}").note.removesuffix(law2017.HOW4.strip())
         for end in SETS[4].values()
     ]
     lines = [f"- **{name}**: {note.strip()}" for name, note in zip(SETS[4], notes, strict=True)]
-    return "\n".join([*lines, "", experiment.HOW4])
+    return "\n".join([*lines, "", law2017.HOW4])
 
 
 def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table:
@@ -316,18 +317,19 @@ def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`.
     """
     summary = _summary(name, results)
-    keys = [f"ap{r}" for r in experiment.VOTERS]
+    keys = [f"ap{r}" for r in VOTERS]
     column = next(c for c in find(name).columns if c.key == keys[0])
     rows = [
         [row, *(column.show(_number(cells[key])) for key in keys)]
         for row, cells in summary.items()
         if all(key in cells for key in keys)
     ]
-    return ["", *(f"c = r = {r}" for r in experiment.VOTERS)], rows
+    header = ["", *(f"c = r = {r}" for r in VOTERS)]
+    return Table(header, rows, age_note(name, results=results))
 
 
 def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
@@ -342,23 +344,24 @@ def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`.
     """
-    keys = [f"{measure}{alpha:g}" for alpha in experiment.ALPHAS]
+    keys = [f"{measure}{alpha:g}" for alpha in ALPHAS]
     found = _alpha_cells(results)
     rows = [
         [f"{row}: {data}", *(f"{_mean(cells[row][key]):.1f}" for key in keys)]
-        for row in experiment.METHODS3
+        for row in METHODS3
         for data, cells in found.items()
         if row in cells
     ]
-    return ["", *(f"α = {alpha:g}" for alpha in experiment.ALPHAS)], rows
+    header = ["", *(f"α = {alpha:g}" for alpha in ALPHAS)]
+    return Table(header, rows, _note(3, results=results))
 
 
 def alpha_curves(*, results: str | None = None) -> Figure:
     """Accuracy by Eq. 16 over α: the paper's and that of each stand-in."""
-    keys = [f"accuracy{alpha:g}" for alpha in experiment.ALPHAS]
+    keys = [f"accuracy{alpha:g}" for alpha in ALPHAS]
     found = _alpha_cells(results)
     least = min(
         _mean(cells[key]) for rows in found.values() for cells in rows.values() for key in keys
@@ -366,12 +369,12 @@ def alpha_curves(*, results: str | None = None) -> Figure:
     figure, axes = subplots(2, 2, height=5.4)
     for ax, (data, cells) in zip(axes.flat, found.items(), strict=True):
         ax.set(title=data, ylim=(least - 3, 101))
-        for i, row in enumerate(experiment.METHODS3):
+        for i, row in enumerate(METHODS3):
             if row in cells:
                 line = [_mean(cells[row][key]) for key in keys]
                 style = {"color": COLORS[i % 3], "marker": MARKERS[i % 3]}
                 name = row.replace("MIMLCA ", "").replace("MLCA ", "")
-                ax.plot(experiment.ALPHAS, line, "-" if i < 3 else "--", label=name, **style)
+                ax.plot(ALPHAS, line, "-" if i < 3 else "--", label=name, **style)
         if not cells:
             _say_missing(ax)
     for ax in axes[1]:
@@ -402,8 +405,8 @@ def nuisance_curves(*, results: str | None = None) -> Figure:
     figure, axes = subplots(1, 1, height=3.3)
     ax = axes[0, 0]
     for i, row in enumerate(NUISANCE_ROWS):
-        cells = [summary.get(f"{row}, nuisance {x:g}") for x in experiment.NUISANCES]
-        points = [(x, c["accuracy"]) for x, c in zip(experiment.NUISANCES, cells, strict=True) if c]
+        cells = [summary.get(f"{row}, nuisance {x:g}") for x in NUISANCES]
+        points = [(x, c["accuracy"]) for x, c in zip(NUISANCES, cells, strict=True) if c]
         x = [level for level, _ in points]
         mean, sd = ([cell[key] for _, cell in points] for key in ("mean", "sd"))
         style = {"color": COLORS[i], "marker": MARKERS[i], "capsize": 3}
@@ -426,12 +429,12 @@ def nuisance_order(*, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`.
     """
     summary = _summary("law2017-nuisance", results)
     rows = []
-    for level in experiment.NUISANCES:
+    for level in NUISANCES:
         means = {
             row: summary[name]["accuracy"]["mean"]
             for row in NUISANCE_ROWS
@@ -439,7 +442,8 @@ def nuisance_order(*, results: str | None = None) -> Table:
         }
         ranked = [f"{row} {means[row]:.1f}" for row in sorted(means, key=lambda row: means[row])]
         rows.append([f"{level:g}", " < ".join(ranked) or "–"])
-    return ["nuisance", "accuracy, %"], rows
+    note = age_note("law2017-nuisance", results=results)
+    return Table(["nuisance", "accuracy, %"], rows, note)
 
 
 def reject_option(data: str = "digits") -> Table:
@@ -452,7 +456,7 @@ def reject_option(data: str = "digits") -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`: shares of the training instances that get a name, of names
         that are wrong, and the accuracy on test instances; means over the folds.
     """
@@ -460,17 +464,17 @@ def reject_option(data: str = "digits") -> Table:
     for scenario in "bc":
         for reject in (None, 1.2, 1.1, 1.0):
             found = []
-            for seed in range(experiment.N_FOLDS):
-                fold = experiment.draw_fold(data, seed, ())
+            for seed in range(N_FOLDS):
+                fold = draw_fold(data, seed, ())
                 model = MIMLCA(rank=fold.rank, reject=reject).fit(fold.bags, fold.Y[scenario])
                 named = model.assignments_ >= 0
                 wrong = np.mean(model.assignments_[named] != fold.labels[named])
-                right = experiment.rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
+                right = rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
                 found.append((100 * float(np.mean(named)), 100 * float(wrong), right))
             row = "none" if reject is None else f"{reject:.1f}"
             means = (fmean(values) for values in zip(*found, strict=True))
             rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in means)])
-    return ["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows
+    return Table(["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows)
 
 
 def runs(*, results: str | None = None) -> Table:
@@ -483,20 +487,28 @@ def runs(*, results: str | None = None) -> Table:
 
     Returns
     -------
-    header, rows
+    Table
         For `book.figures.style.table`.
     """
     rows = []
     for name, declared in EXPERIMENTS.items():
-        if declared.paper == experiment.PAPER:
+        if declared.paper == law2017.PAPER:
             result = load(name, results=results)
             state = f"{len(result['units'])} units" if result else "no result"
+            if age_note(name, results=results):
+                state += f", {result['started'][:10]}, older than its code"
             rows.append([f"`{name}`", declared.data.replace("same", "the paper's"), state])
-    return ["experiment", "data", "stored"], rows
+    return Table(["experiment", "data", "stored"], rows)
 
 
 def _say_missing(ax: Axes) -> None:
     ax.text(0.5, 0.5, "no stored result", transform=ax.transAxes, ha="center")
+
+
+def _note(*tables: int, results: str | None) -> str:
+    """Say which results of these tables, on all data sets, are older than their code."""
+    names = [f"law2017-table{table}{end}" for table in tables for end in SETS[table].values()]
+    return age_note(*names, results=results)
 
 
 def _summary(name: str, results: str | None) -> dict[str, Any]:

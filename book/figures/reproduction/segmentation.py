@@ -10,9 +10,11 @@ from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
 from book.figures.names import name_after
-from book.reproduction import find, load
-from book.reproduction import segmentation as room
-from book.reproduction.experiment import judge
+from book.reproduction import Table, age_note, find, load
+from book.reproduction.segmentation_collages import collage_split
+from book.reproduction.segmentation_cuts import DIFFERENCE
+from book.reproduction.segmentation_scenes import segment
+from book.reproduction.verdicts import judge
 from mlbook.datasets import make_texture_collages
 from mlbook.mlca import MLCA
 from mlbook.partitions import rand_loss
@@ -21,7 +23,7 @@ from mlbook.plots import COLORS, subplots
 __all__ = ["collages", "losses", "paired_test", "paired_tests"]
 
 
-def losses(name: str, key: str) -> tuple[list[str], list[list[str]]]:
+def losses(name: str, key: str) -> Table:
     """Table of one measure by method, without and with the spectral step.
 
     Ours are means and standard errors over splits. The verdict is that of k-means as it is, or
@@ -48,7 +50,7 @@ def losses(name: str, key: str) -> tuple[list[str], list[list[str]]]:
             verdict = "not run"
         numbers = (paper.get(row), plain.get(row), step.get(row))
         rows.append([row, *map(column.show, numbers), verdict])
-    return ["", "paper", "ours", "spectral step", "verdict"], rows
+    return Table(["", "paper", "ours", "spectral step", "verdict"], rows, age_note(name))
 
 
 def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
@@ -64,28 +66,29 @@ def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
     return t, float(2 * student.sf(abs(t), n - 1))
 
 
-def paired_tests() -> tuple[list[str], list[list[str]]]:
+def paired_tests() -> Table:
     """Table of the learned metric against the grid search, by split: Lajugie 2014, Table 3."""
     units = (load("lajugie2014-table3") or {"units": []})["units"]
     rows = []
     for unit, values in ((each["unit"], each["values"]) for each in units):
-        if unit["row"] == room.DIFFERENCE:
+        if unit["row"] == DIFFERENCE:
             t, p = paired_test(values["loss"], values["loss_sd"], unit["n_test"])
             numbers = (f"{values['loss']:.2f}", f"{values['loss_sd']:.2f}", f"{t:.1f}", f"{p:.0e}")
             rows.append([str(unit["seed"]), *numbers])
-    return ["seed", "learned − grid", "σ", "t", "p"], rows
+    header = ["seed", "learned − grid", "σ", "t", "p"]
+    return Table(header, rows, age_note("lajugie2014-table3"))
 
 
 def collages() -> Figure:
     """Draw two test collages, their truth, and k-means with and without a learned metric."""
     with threadpool_limits(1):
-        split = room.collage_split(0, 40, 2, 96, 300)
+        split = collage_split(0, 40, 2, 96, 300)
         learned = MLCA().fit(split.X, split.y).components_
         images, _ = make_texture_collages(2, part="test", random_state=1)
         figure, axes = subplots(2, 4, height=3.2)
         for i, (image, (X, mask)) in enumerate(zip(images, split.test, strict=True)):
             y = np.unique(mask, return_inverse=True)[1]
-            cut = partial(room.segment, n_segments=3, seed=0)
+            cut = partial(segment, n_segments=3, seed=0)
             found = {"Euclidean": cut(X), "learned": cut(X @ learned.T.astype(X.dtype))}
             pictures = {"collage": image, "truth": y}
             pictures |= {title: name_after(y, labels) for title, labels in found.items()}
