@@ -29,7 +29,7 @@ class ChunkLearner(BaseEstimator):
     fit_intercept: bool
     _digest: ClassDigest
     _declared: NDArray[Any] | None  # the classes given to the first partial_fit
-    _solution: Solution | None  # None if rows have come since it was found
+    _solution: Solution | None = None  # None if rows have come since it was found
 
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Add rows; the result does not depend on how they are cut into chunks.
@@ -294,8 +294,8 @@ class MLCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChunkLearner):
 
     def _solved(self) -> Solution:
         """Return W and the intercept, solved for if rows have come since."""
-        check_is_fitted(self)
         if self._solution is None:
+            check_is_fitted(self)
             self._solution = self._digest.solve(self.n_components)
         return self._solution
 
@@ -414,7 +414,7 @@ class BinaryMLCA(ChunkLearner):
 
     def _solved(self) -> Solution:
         """Return m and b, solved for if rows have come since."""
-        check_is_fitted(self)
         if self._solution is None:
+            check_is_fitted(self)
             self._solution = self._digest.solve(signs=True)
         return self._solution

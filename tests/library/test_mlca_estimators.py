@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mlbook.mlca
 from mlbook.mlca import MLCA, BinaryMLCA, closed_form_metric
+from mlbook.mlca.class_digest import ClassDigest
 from mlbook.partitions import normalized_assignment, partition_loss
 
 
@@ -302,6 +303,35 @@ def test_the_buffer_of_a_chunk_may_be_reused(size):
         buffer[:], labels[:] = X[i : i + size], y[i : i + size]
         stream.partial_fit(buffer, labels)
     assert_allclose(stream.components_, MLCA().fit(X, y).components_, atol=1e-12)
+
+
+def test_the_metric_is_solved_for_once_and_only_when_asked_for(monkeypatch):
+    solved, solve = [], ClassDigest.solve
+    monkeypatch.setattr(
+        ClassDigest, "solve", lambda *args, **options: solved.append(1) or solve(*args, **options)
+    )
+    X, y = blobs(k=2)
+    for learner, learned in ((MLCA(), "components_"), (BinaryMLCA(), "direction_")):
+        solved.clear()
+        learner.fit(X, y)
+        assert len(solved) == 1
+        for _ in range(3):
+            learner.partial_fit(X, y).merge(learner)
+        assert len(solved) == 1
+        for _ in range(3):
+            getattr(learner, learned)
+        assert len(solved) == 2
+
+
+def test_a_refused_fit_leaves_what_was_learned():
+    X, y = blobs()
+    mlca = MLCA().fit(X, y)
+    before = mlca.components_
+    for labels in (0 * y, y - 1):
+        with pytest.raises(ValueError, match="y: "):
+            mlca.fit(X, labels)
+    assert_array_equal(mlca.components_, before)
+    assert_array_equal(mlca.classes_, [0, 1, 2])
 
 
 def test_degenerate_streams_complain_when_the_metric_is_asked_for():
