@@ -141,7 +141,7 @@ def test_fitted_machine_recovers_the_machine_and_ignores_the_held_out_run():
 
 def test_state_bytes_is_what_the_library_keeps():
     rng = np.random.default_rng(0)
-    state = MLCA().fit(rng.normal(size=(100, 7)), np.arange(100) % 3)._state
+    state = MLCA().fit(rng.normal(size=(100, 7)), np.arange(100) % 3)._digest
     kept = state.problem.A.nbytes + state.problem.B.nbytes + state.counts.nbytes
     assert demo.state_bytes(7, 3) == kept
 
