@@ -132,7 +132,7 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
             "optimal", "Not the optimal assignment", ERROR, _MI, "What the theorem does not say"
         ),
         Finding("eigenfaces", "What eigenfaces are", ERROR, _MI, "The algorithm"),
-        Finding("listing", "A sum in the listing of A.10", ERROR, "api/bag_baselines.md", ""),
+        Finding("listing", "A sum in the listing of A.10", ERROR, "api/baselines_bags.md", ""),
         Finding("column", "Row or column", ERROR, _MI, "The algorithm"),
         Finding(
             "discrepancy",
