@@ -4,18 +4,26 @@ The same recursion and pruning as `mlbook.changepoints.search.best_previous`, fo
 case, one pair of positions at a time. Sums are accumulated from differences of cumulative sums.
 """
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from mlbook._arrays import Floats
 
-__all__ = ["best_previous"]
+
+@cache
+def compiled() -> Callable[..., Any] | None:
+    """Return `best_previous` compiled, at its first call; None where numba is not installed."""
+    try:
+        from numba import njit
+    except ImportError:
+        return None
+    return njit(cache=True, fastmath={"reassoc", "contract"})(best_previous)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def best_previous(  # type: ignore[no-untyped-def]
-    sums: Floats, penalty: float, min_length: int
-):
+def best_previous(sums: Floats, penalty: float, min_length: int) -> Any:
     """Return, for every position, where the last segment of a best segmentation up to it starts.
 
     `sums` has shape (n + 1, d): row u is the sum of the first u points. Position u is the
