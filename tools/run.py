@@ -145,6 +145,13 @@ def wheels(arguments: list[str]) -> None:
 
 
 @command
+def release(arguments: list[str]) -> None:
+    """Build and check the packages of a release into dist/ (ARGS=v0.2.0); publish nothing."""
+    step("", "tools/release.py", *arguments)
+    pytest("the packages", "tests/tools/test_release.py")
+
+
+@command
 def clean(arguments: list[str]) -> None:
     """Remove everything that was built, installed or cached."""
     for name in BUILT:

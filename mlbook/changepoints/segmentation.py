@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 
 from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer, check_number, metric_factor
+from mlbook.changepoints.compiled import compiled
 from mlbook.changepoints.labels import SegmentConstraints, segment_starts
 from mlbook.changepoints.search import (
     DataScores,
@@ -104,13 +105,9 @@ def segment(
     if penalty is None:
         return _search(scores, n_segments, 0.0, min_length, constraints)
     penalty = check_number(penalty, "penalty", least=0)
-    if constraints is None and n >= _COMPILED_FROM:
-        try:
-            from mlbook.changepoints.compiled import best_previous as compiled
-        except ImportError:
-            pass
-        else:
-            return labels_from_previous(compiled(scores.sums, penalty, min_length))
+    quick = compiled() if constraints is None and n >= _COMPILED_FROM else None
+    if quick is not None:
+        return labels_from_previous(quick(scores.sums, penalty, min_length))
     return _search(scores, None, penalty, min_length, constraints)
 
 
