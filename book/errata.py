@@ -5,12 +5,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import eval_hermitenorm
 
 from book.figures.change_points import printed_algorithm, splits_in_time
 from book.figures.kmeans import all_partitions
+from mlbook._arrays import Floats, Integers
 from mlbook.changepoints import segment_matrix
 from mlbook.kmeans import distortion
 from mlbook.latent_crf import ExemplarProblem, initial_multipliers, point_slaves, relaxed_loss
@@ -41,9 +41,6 @@ __all__ = [
     "summary",
     "theorem_2",
 ]
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
 
 # --- the list ----------------------------------------------------------------------------------
 
@@ -299,7 +296,7 @@ def slave_mistakes(n_slaves: int, n: int = 4, seed: int = 0) -> dict[str, int]:
         U, prices = rng.uniform(0, 3, (n, n)), rng.normal(size=(n, n))
         theta = U.diagonal() / (n + 1) + prices[0]
 
-        def energy(chosen: int, is_open: Labels, U: Floats = U, theta: Floats = theta) -> float:
+        def energy(chosen: int, is_open: Integers, U: Floats = U, theta: Floats = theta) -> float:
             feasible = is_open[chosen] and is_open[0] == (chosen == 0)
             move = U[0, chosen] if chosen else 0.0
             return move + float(theta @ is_open) if feasible else np.inf
@@ -409,7 +406,7 @@ def program_mistakes(n_cases: int, seed: int = 0) -> tuple[int, int]:
         A = rng.normal(size=(rng.integers(2, 8),) * 2)
         A = A + A.T
 
-        def value(labels: Labels, A: Floats = A) -> float:
+        def value(labels: Integers, A: Floats = A) -> float:
             return float(np.sum(A * equivalence_matrix(labels)))
 
         best = max(map(value, splits_in_time(len(A))))
@@ -448,7 +445,7 @@ def cut_mistakes(n_graphs: int, n: int = 6, seed: int = 0) -> tuple[int, int]:
     return wrong[0], wrong[1]
 
 
-def loss_from_flows(P: Labels, Q: Labels, sign: int) -> float:
+def loss_from_flows(P: Integers, Q: Integers, sign: int) -> float:
     """Loss of two partitions of the same size from their flows, before the bounds of appendix A.
 
     With p_k, q_l the sizes of the clusters and n_kl what they share, 2 Σ_k (1 − n_kk²/(p_k q_k))

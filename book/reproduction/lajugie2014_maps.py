@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from mlbook._arrays import Floats, Integers
@@ -29,7 +28,7 @@ def mean_loss(predicted: Sequence[Integers], labels: Sequence[Integers]) -> floa
     return float(np.mean([partition_loss(*pair) for pair in zip(predicted, labels, strict=True)]))
 
 
-def middle_of_best(values: NDArray[Any]) -> int:
+def middle_of_best(values: Floats | Integers) -> int:
     """Index in the middle of the longest run of minima.
 
     Examples

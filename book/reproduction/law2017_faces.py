@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.metrics import pairwise_distances_argmin
@@ -189,7 +188,7 @@ def unit_fold(unit: Unit) -> Fold:
     return draw_fold(unit["data"], unit["seed"], tuple(sorted(unit["sizes"].items())))
 
 
-def rates(y_test: Integers, predicted: NDArray[Any]) -> dict[str, float]:
+def rates(y_test: Integers, predicted: Integers) -> dict[str, float]:
     """Accuracy averaged over the test categories, and share of correct instances, in percent.
 
     Examples
@@ -226,12 +225,12 @@ def projected(fold: Fold) -> Fold:
     return fold._replace(bags=fold.bags.map(lambda X: X @ axes), X_test=fold.X_test @ axes)
 
 
-def nearest(X: Floats, targets: Floats, labels: NDArray[Any], components: Floats) -> NDArray[Any]:
+def nearest(X: Floats, targets: Floats, labels: Integers, components: Floats) -> Integers:
     """Label of the nearest target under a linear map."""
     return labels[pairwise_distances_argmin(X @ components.T, targets @ components.T)]
 
 
-def nearest_true_mean(fold: Fold, components: Floats) -> NDArray[Any]:
+def nearest_true_mean(fold: Fold, components: Floats) -> Integers:
     """Category of the nearest mean of known training instances under a linear map."""
     singles, Y = known_instances(fold)
     counts = np.asarray(Y.sum(axis=0)).ravel()

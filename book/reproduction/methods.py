@@ -101,7 +101,7 @@ def draw_gaussians(unit: Unit) -> Problem:
         return X @ turn.T, y
 
     known = BETWEEN * rng.standard_normal((unit["n_classes"], N_SIGNAL))
-    train = []
+    train: Sets = []
     for _ in range(unit["n_sets"]):
         classes = rng.permutation(len(known))[:k]
         X, y = draw(known[classes], unit["n_rows"])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
 from book.reproduction import Table, age_note, find, load
@@ -15,6 +14,7 @@ from book.reproduction import komodakis2011_distances as distances
 from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
 from book.reproduction.komodakis2011_synthetic import DISTANCES, ITERATIONS, RHOS, draw_sets
 from book.reproduction.views import IMAGE_VIEWS
+from mlbook._arrays import Floats, Integers
 from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, TEXTURES, load_texture_patches
 from mlbook.latent_crf import exemplars_of_partition
 from mlbook.partitions import f_measure
@@ -76,7 +76,7 @@ def f_against_rho() -> Figure:
 
 
 @cache
-def _learned(rho: float, **sizes: int) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
+def _learned(rho: float, **sizes: int) -> tuple[Any, Floats, Integers]:
     """Return a model learned from small data sets, and a test set."""
     unit = {**SMALL, **sizes, "rho": rho}
     model = learn(*draw_sets(unit, 0))
@@ -149,7 +149,7 @@ def texture_weights() -> Figure:
     return figure
 
 
-def _heat(ax: Any, shares: NDArray[np.float64], views: list[str]) -> None:
+def _heat(ax: Any, shares: Floats, views: list[str]) -> None:
     """Draw shares as a table of percentages, darker for more."""
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=0.8, aspect="auto")
     ax.set_xticks(range(shares.shape[1]), ["χ²", "l1", "l2", "RBF"])
@@ -254,7 +254,7 @@ def image_sets() -> Table:
     return Table(header, rows, age_note(*(f"komodakis2011-{name}" for name in IMAGE_FOLDERS)))
 
 
-def _values(row: str, key: str) -> NDArray[np.float64]:
+def _values(row: str, key: str) -> Floats:
     """Numbers of a row of the stand-ins, one for each split, in the order of the splits."""
     name = "textures" if row.endswith(("upright", "turned")) else "digits"
     result = load(f"komodakis2011-{name}") or {"units": []}
