@@ -1,15 +1,20 @@
 """The project's own files agree with each other."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
+import environment
 import pytest
 import yaml
+from code_lines import code_lines
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import mlbook
@@ -43,7 +48,9 @@ def test_environment_yml_lists_what_pyproject_lists():
     conda = [d for d in dependencies if isinstance(d, str) and d != "pip"]
     python = Requirement(next(d for d in conda if d.startswith("python>")))
     listed = [d for d in conda + pip if d != "-e ." and not d.startswith("python>")]
-    assert str(python.specifier) == pyproject()["requires-python"]
+    oldest, newest = environment.OLDEST, environment.NEWEST
+    assert pyproject()["requires-python"] == f">=3.{oldest[1]}"
+    assert python.specifier == SpecifierSet(f">=3.{oldest[1]},<3.{newest[1] + 1}")
     assert merged([Requirement(d) for d in listed]) == merged(declared())
 
 
@@ -63,8 +70,22 @@ def test_version_is_one():
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == mlbook.__version__
 
 
+# --- two houses ------------------------------------------------------------------------------
+
+# What every room of the library may use, and the rooms that build on another.
+SHARED = {"partitions", "_arrays", "_optional", "_progress", "_validation"}
+ALSO = {
+    "grid_crf": {"dual_decomposition"},
+    "large_margin": {"changepoints", "kmeans"},
+    "latent_crf": {"dual_decomposition", "exemplars"},
+    "mimlca": {"mlca", "bags"},
+    "baselines": {"bags"},
+}
+GROUND = {"partitions": {"_arrays"}, "_arrays": set(), "_optional": set(), "_progress": set()}
+
+
 def imports_of(path: Path) -> set[str]:
-    """Return the modules of mlbook that the file imports, as 'partitions', 'demos', ..."""
+    """Return what the file imports of this repository: 'partitions', '_arrays', 'book', ..."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -73,67 +94,119 @@ def imports_of(path: Path) -> set[str]:
             assert node.level == 0, f"{path.name}: relative imports hide the arrows"
             module = node.module or ""
             found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
-    parts = [name.split(".") for name in found if name.startswith("mlbook.")]
-    rooms = {p.stem for p in PACKAGE.glob("[!_]*") if p.suffix == ".py" or p.is_dir()}
-    return {p[1] for p in parts} & rooms
+    rooms = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or p.is_dir()}
+    inside = {name.split(".")[1] for name in found if name.startswith("mlbook.")} & rooms
+    outside = {name.partition(".")[0] for name in found} & {"book", "tests", "tools", "benchmarks"}
+    return inside | outside
 
 
-# Rooms every method may use, and the methods that build on another.
-SHARED = {"partitions"}
-TOPMOST = {"demos", "experiments"}
-LEAVES = {"explore", "plots", "quiz", "datasets"}
-ALSO = {
-    "grid_crf": {"dual_decomposition"},
-    "large_margin": {"changepoints", "kmeans"},
-    "latent_crf": {"dual_decomposition", "exemplars"},
-    "mimlca": {"mlca", "bags"},
-    "bag_baselines": {"bags"},
-}
-
-
-def test_imports_go_one_way():
-    """datasets -> fit -> partitions -> plots / explore; nothing imports demos or experiments."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if room in TOPMOST:
-            continue
-        allowed = {room} | ALSO.get(room, set())
-        if room != "partitions" and room not in LEAVES:
-            allowed |= SHARED
-        seen = imports_of(path)
-        assert seen <= allowed, f"mlbook/{path.name} may not import {sorted(seen - allowed)}"
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: p.stem)
+def test_imports_go_one_way(path):
+    """A method imports partitions and at most the method it ends in; nothing imports the book."""
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    allowed = {room} | GROUND.get(room, SHARED | ALSO.get(room, set()))
+    seen = imports_of(path)
+    assert seen <= allowed, f"{path.relative_to(ROOT)} may not import {sorted(seen - allowed)}"
 
 
 def test_arrow_check_sees_forbidden_imports(tmp_path):
     source = tmp_path / "kmeans.py"
-    source.write_text("from mlbook.partitions import contingency\nfrom mlbook import kmeans\n")
-    assert imports_of(source) == {"partitions", "kmeans"}
-
-
-def test_plain_make_lists_every_public_command():
-    shown = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in ["book", "test", "lab", "serve", "bench", "reproduce", "clean", "help", "lock"]:
-        assert re.search(rf"^  make {name} ", shown.stdout, re.M), f"make {name} is not listed"
-
-
-@pytest.mark.parametrize("python", ["no-such-python", "false"])
-def test_setup_refuses_an_unfit_python(python, tmp_path):
-    """'false' stands for an interpreter that fails the version check."""
-    command = ["sh", "tools/venv.sh", str(tmp_path / "venv")]
-    run = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={"PYTHON": python, "PATH": "/bin"}
+    source.write_text(
+        "from mlbook.partitions import contingency\nfrom mlbook import kmeans\n"
+        "def late():\n    import book.figures.kmeans\n"
     )
-    assert run.returncode == 1
-    assert "needs Python 3.11 or newer" in run.stderr and "make PYTHON=" in run.stderr
-    assert not (tmp_path / "venv").exists()
+    assert imports_of(source) == {"partitions", "kmeans", "book"}
 
 
-def test_import_needs_no_book_extra():
-    """The estimators import without matplotlib, IPython or dask."""
-    heavy = ["matplotlib", "IPython", "ipywidgets", "dask"]
-    without = {"explore", "plots"}
-    modules = [p.stem for p in PACKAGE.glob("[!_]*.py") if p.stem not in without] + ["datasets"]
-    code = ";".join(f"import mlbook.{m}" for m in modules)
-    code += f";import sys; print([m for m in {heavy} if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+def test_the_library_is_small():
+    lines = {path: code_lines(path.read_text()) for path in PACKAGE.rglob("*.py")}
+    assert sum(lines.values()) <= 8000
+    assert {path.name: count for path, count in lines.items() if count > 400} == {}
+
+
+def test_lines_of_code_are_counted():
+    source = '"""Words.\n\nMore."""\n\nx = [  # one\n    1,\n]\n'
+    source += 'def f():\n    """Words."""\n\n    return x\n'
+    assert code_lines(source) == 5
+
+
+@pytest.mark.parametrize(
+    "house, folder", [("mlbook", "library"), ("tools", "tools")], ids=lambda name: name
+)
+def test_every_module_has_a_test_of_its_name(house, folder):
+    tests = {p.stem for p in (ROOT / "tests" / folder).glob("test_*.py")}
+    missing = []
+    for path in sorted((ROOT / house).rglob("*.py")):
+        parts = [part.lstrip("_") for part in path.relative_to(ROOT / house).with_suffix("").parts]
+        name = "test_" + "_".join(parts)
+        if path.stem != "__init__" and name not in tests and path.name not in TESTED_ELSEWHERE:
+            missing.append(path.relative_to(ROOT).as_posix())
+    assert missing == []
+
+
+TESTED_ELSEWHERE = {
+    "code_lines.py": "test_project.py",
+    "licences.py": "test_release.py",
+    "hatch_build.py": "test_release.py",
+    "make_tables.py": "test_datasets_tables.py",
+    "lessons.py": "test_book.py",
+    "notebooks.py": "test_book.py",
+    "repository.py": "test_repository_pages.py",
+    "lock.py": "it calls uv",
+    "wheels.py": "it calls uv",
+}
+
+
+def test_import_is_light():
+    """`import mlbook` loads next to nothing; no room loads what draws or a notebook."""
+    rooms = [p.stem for p in PACKAGE.glob("[!_]*") if p.suffix == ".py" or p.is_dir()]
+    heavy = ["matplotlib", "IPython", "ipywidgets", "dask", "numba"]
+    for code, kept_out in [
+        ("import mlbook", ["numpy", "scipy", "sklearn", *heavy]),
+        (";".join(f"import mlbook.{room}" for room in rooms), heavy),
+    ]:
+        code += f";import sys; print([m for m in {kept_out} if m in sys.modules])"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert run.stdout.strip() == "[]", run.stdout + run.stderr
+
+
+def test_flat_names_are_public_names_of_their_rooms():
+    for name in mlbook.__all__:
+        thing = getattr(mlbook, name)
+        room = import_module(f"mlbook.{thing.__module__.split('.')[1]}")
+        assert name in room.__all__, name
+    with pytest.raises(AttributeError, match="no attribute 'MCLA'"):
+        mlbook.MCLA  # noqa: B018
+    assert "MLCA" in dir(mlbook)
+
+
+# --- words -----------------------------------------------------------------------------------
+
+# Oxford English: -ize, but colour and centre. Names of other projects' options are theirs.
+SPELLINGS = {
+    r"\b\w*(?:minimi|maximi|optimi|normali|regulari|generali|speciali|organi|recogni)s(?=e|i)": "z",
+    r"\b(?:un)?centered\b|\bcentering\b": "centred, centring",
+    r"\blabeled\b|\blabeling\b|\bmodeled\b": "labelled, labelling, modelled",
+    r"\bneighboring\b|\bbehavior\b|\bfavor\b": "neighbouring, behaviour, favour",
+}
+
+
+def prose() -> dict[str, str]:
+    """The words a reader sees: pages, docstrings, comments, READMEs."""
+    files = [*ROOT.glob("*.md"), *(ROOT / "book").rglob("*.md"), *(ROOT / "book").rglob("*.yml")]
+    files += [p for house in ("mlbook", "book", "tools") for p in (ROOT / house).rglob("*.py")]
+    found = {p.relative_to(ROOT).as_posix(): p.read_text() for p in files}
+    for path in (ROOT / "book").rglob("[!.]*.ipynb"):
+        cells = json.loads(path.read_text())["cells"]
+        found[path.relative_to(ROOT).as_posix()] = "\n".join("".join(c["source"]) for c in cells)
+    return found
+
+
+@pytest.mark.parametrize("pattern", SPELLINGS)
+def test_one_spelling(pattern):
+    wrong = [
+        f"{name}: {match[0]}"
+        for name, text in prose().items()
+        for match in re.finditer(pattern, text)
+    ]
+    assert wrong == [], f"write {SPELLINGS[pattern]}"
