@@ -1,11 +1,8 @@
-"""The book: how it is built, and what the built pages must hold."""
+"""The book: its notebooks as they are stored, and what the built pages must hold."""
 
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -13,164 +10,13 @@ from pathlib import Path
 import nbformat
 import notebooks
 import pytest
-import yaml
 
 pytest.importorskip("jupyter_book")
-import build_book
 import lessons
-import mlbook_book as extension
 
 pytestmark = pytest.mark.book
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-# --- the build -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def small_book(tmp_path):
-    """A one-page project with the real configuration and a library of one constant."""
-    (tmp_path / "book").mkdir()
-    for name in ("_static", "references.bib"):
-        source = ROOT / "book" / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, tmp_path / "book" / name)
-    shutil.copy(ROOT / "_config.yml", tmp_path)
-    (tmp_path / "tools").mkdir()
-    shutil.copy(ROOT / "tools" / "mlbook_book.py", tmp_path / "tools")
-    toc = {"format": "jb-book", "root": "book/page"}
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc))
-    (tmp_path / "mlbook").mkdir()
-    (tmp_path / "mlbook" / "constant.py").write_text("VALUE = 111111\n")
-    write_page(tmp_path, "import sys; sys.path.insert(0, '../mlbook')\nimport constant")
-    return tmp_path
-
-
-def write_page(root: Path, source: str, show: str = "constant.VALUE") -> None:
-    cells = [nbformat.v4.new_markdown_cell("# Page"), nbformat.v4.new_code_cell(source)]
-    cells.append(nbformat.v4.new_code_cell(f"print({show})"))
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    page = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
-    nbformat.write(page, root / "book" / "page.ipynb")
-
-
-def build(root: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "tools" / "build_book.py"), "--root", str(root)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_no_stale_numbers_and_no_half_built_book(small_book):
-    """A changed library constant changes the page; a failing cell leaves the last good book."""
-    page = small_book / "_build" / "html" / "book" / "page.html"
-    first = build(small_book)
-    assert first.returncode == 0, first.stdout + first.stderr
-    assert f"Open {(small_book / '_build/html/index.html').as_uri()}" in first.stdout
-    assert "111111" in page.read_text()
-
-    assert "Using cached notebook" in build(small_book).stdout
-
-    (small_book / "mlbook" / "constant.py").write_text("VALUE = 222222\n")
-    again = build(small_book)
-    assert again.returncode == 0 and "every notebook is executed" in again.stdout
-    assert "222222" in page.read_text() and "111111" not in page.read_text()
-
-    write_page(small_book, "import warnings", show="1 / 0")
-    failed = build(small_book)
-    assert failed.returncode != 0 and "NOT built" in failed.stderr
-    assert "222222" in page.read_text()
-
-
-EVERYTHING = """\
-import time
-
-from IPython.display import display
-from book.figures.style import book_style
-from mlbook.explore import Slider, explore
-from mlbook.plots import subplots
-
-book_style()
-
-
-def draw(height):
-    figure, axes = subplots()
-    axes[0, 0].plot([0, height])
-    return figure, f"up to {height}"
-
-
-print("cut", end=" ", flush=True)
-time.sleep(0.5)
-print("in two")
-display(draw(3)[0])
-explore(draw, alt="a line up to {height}", height=Slider([1, 2], label="height"))"""
-
-
-def test_two_builds_give_the_same_pages(small_book, tmp_path_factory):
-    """Executed anew in another folder, every file is the same to the byte."""
-    shutil.rmtree(small_book / "mlbook")  # in favour of the library itself
-    write_page(small_book, EVERYTHING, show="explore.__name__")
-    other = tmp_path_factory.mktemp("elsewhere") / "longer" / "path"
-    shutil.copytree(small_book, other)
-    books = []
-    for root in (small_book, other):
-        run = build(root)
-        assert run.returncode == 0, run.stdout + run.stderr
-        html = root / "_build" / "html"
-        books.append({p.relative_to(html): p for p in html.rglob("*") if p.is_file()})
-    assert books[0].keys() == books[1].keys()
-    differ = [n for n, p in books[0].items() if p.read_bytes() != books[1][n].read_bytes()]
-    assert differ == []
-    page = (small_book / "_build" / "html" / "book" / "page.html").read_text()
-    assert "cut in two" in page and "_images/" in page
-
-
-@pytest.mark.parametrize("path", ["mlbook/a.py", "data/b.csv", "requirements.lock"])
-def test_cache_key_follows_every_source(path, tmp_path):
-    before = build_book.cache_key(tmp_path)
-    file = tmp_path / path
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("1")
-    added = build_book.cache_key(tmp_path)
-    file.write_text("2")
-    assert len({before, added, build_book.cache_key(tmp_path)}) == 3
-
-
-@pytest.mark.parametrize(
-    "remote, url",
-    [
-        ("https://github.com/who/what.git", "https://github.com/who/what"),
-        ("git@github.com:who/what.git", "https://github.com/who/what"),
-        ("ssh://git@github.com/who/what", "https://github.com/who/what"),
-        ("/some/folder", None),
-        ("https://example.org/who/what", None),
-    ],
-)
-def test_launch_buttons_use_the_repositorys_own_address(remote, url, tmp_path, monkeypatch):
-    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert extension.repository_url(tmp_path) is None
-    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", remote], check=True)
-    assert extension.repository_url(tmp_path) == url
-
-
-@pytest.mark.parametrize("url", ["https://github.com/who/what", None])
-def test_buttons_are_there_exactly_if_there_is_an_address(url, monkeypatch):
-    from types import SimpleNamespace
-
-    monkeypatch.setattr(extension, "repository_url", lambda source: url)
-    made_up = {"repository_url": "https://github.com/executablebooks/jupyter-book"}
-    config = SimpleNamespace(html_theme_options={**made_up, "launch_buttons": {}})
-    extension.add_repository(SimpleNamespace(srcdir="."), config)
-    options = config.html_theme_options
-    assert options.get("repository_url") == url
-    assert bool(options.get("launch_buttons")) == bool(url)
-    assert (url or "git+ADDRESS") in config.myst_substitutions["pip_install"]
-
-
-def test_launch_buttons_on_githubs_machines(tmp_path, monkeypatch):
-    monkeypatch.setenv("GITHUB_REPOSITORY", "who/what")
-    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.com")
-    assert extension.repository_url(tmp_path) == "https://github.com/who/what"
 
 
 # --- the notebooks as they are stored --------------------------------------------------------
