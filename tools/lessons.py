@@ -1,18 +1,25 @@
 """Check that every chapter teaches: goals, exercises, a quiz, and a time that is not invented.
 
+Every page that is a notebook opens alike: a title and what it is about, then, at once, something
+to see. The code that a reader need not see stands folded below it.
+
 python tools/lessons.py    minutes of study by chapter, and what is missing; exit 1 if anything
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
 
 import nbformat
+import notebooks
+import setup_cell
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+FOLDED = "hide-cell"
 GRADES = ("★ easy", "★★ medium", "★★★ hard")
 PARTS = {
     "learning goals": r"\{admonition\} What you will learn\n:class: tip\n\n(- .+\n(  .+\n)*){3,}",
@@ -36,7 +43,8 @@ def reading_minutes(path: Path) -> float:
     """Return how long it takes to study the chapter at `path`, up to its exercises.
 
     120 words a minute, 5 seconds for a formula in the text, a minute for one of its own,
-    half a minute for a cell, a minute for a figure and two for an explorer.
+    half a minute for a cell, a minute for a figure and two for an explorer. Nobody reads the
+    setup and the imports.
     """
     minutes = 0.0
     for cell in nbformat.read(path, as_version=4).cells:
@@ -48,8 +56,8 @@ def reading_minutes(path: Path) -> float:
             minutes += words / 120 + displayed + inline / 12
         elif re.search(r"^explore\(", cell.source, re.MULTILINE):
             minutes += 2
-        else:
-            minutes += 1 if "hide-input" in cell.metadata.get("tags", []) else 0.5
+        elif not {FOLDED, setup_cell.TAG} & _tags(cell):
+            minutes += 1 if "hide-input" in _tags(cell) else 0.5
         if exercises:
             break
     return minutes
@@ -64,7 +72,59 @@ def lacks(path: Path) -> list[str]:
         minutes = reading_minutes(path)
         if abs(int(said[1]) - minutes) > 0.15 * minutes:
             missing.append(f"a time near {minutes:.0f} minutes (it says {said[1]})")
-    return missing + _exercises_lack(text) + _reading_lacks(text)
+    if not _shows_picture(_shown(cells)[0]):
+        missing.append("a picture that comes before all other code")
+    return missing + opening_lacks(path) + _exercises_lack(text) + _reading_lacks(text)
+
+
+def opening_lacks(path: Path) -> list[str]:
+    """Return what is wrong with the first cells of a notebook: its setup and its imports."""
+    cells = nbformat.read(path, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    missing = []
+    if cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
+        missing.append("a title in its first cell")
+    extras = "book,reproduce,scale" if _imports(code, "dask") else "book,reproduce"
+    setup = setup_cell.SOURCE.replace("book,reproduce", extras)
+    if (
+        code[0].get("id") != setup_cell.ID
+        or setup_cell.with_address(code[0].source, "") != setup
+        or _tags(code[0]) != {setup_cell.TAG}
+    ):
+        missing.append("the setup cell, not shown, as its first code (tools/setup_cell.py)")
+    first = code.index(_shown(cells)[0])
+    for position, cell in enumerate(code[1:], start=1):
+        if _only_imports(cell.source) and (FOLDED not in _tags(cell) or position < first):
+            missing.append(f"imports that are folded ({FOLDED}) and below what it shows first")
+    return missing
+
+
+def _tags(cell: nbformat.NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def _shown(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Return the code cells of which a reader sees something."""
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return [cell for cell in code if not {FOLDED, setup_cell.TAG} & _tags(cell)]
+
+
+def _shows_picture(cell: nbformat.NotebookNode) -> bool:
+    return "figure" in cell.metadata.get("mystnb", {}) and "hide-input" in _tags(cell)
+
+
+def _only_imports(source: str) -> bool:
+    """Say if a cell imports, and at most sets the style of the figures."""
+    try:
+        statements = ast.parse(source.replace("book_style()", "")).body
+    except SyntaxError:  # a magic
+        return False
+    return all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in statements)
+
+
+def _imports(code: list[nbformat.NotebookNode], package: str) -> bool:
+    pattern = rf"^(import|from) {package}\b"
+    return any(re.search(pattern, cell.source, re.MULTILINE) for cell in code)
 
 
 def _exercises_lack(text: str) -> list[str]:
@@ -100,7 +160,10 @@ def main() -> int:
     for path, missing in found.items():
         print(f"{path.stem}: {reading_minutes(path):.0f} minutes")
         print("".join(f"  lacks {part}\n" for part in missing), end="")
-    return int(any(found.values()))
+    others = {p: opening_lacks(p) for p in notebooks.chapters() if p not in found}
+    for path, missing in others.items():
+        print("".join(f"{path.stem} lacks {part}\n" for part in missing), end="")
+    return int(any(found.values()) or any(others.values()))
 
 
 if __name__ == "__main__":
