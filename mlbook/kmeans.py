@@ -120,7 +120,7 @@ def distortion(X: ArrayLike, labels: ArrayLike, M: ArrayLike | None = None) -> f
 
 
 def spectral_embedding(
-    X: ArrayLike, n_clusters: int, M: ArrayLike | None = None, *, centered: bool = False
+    X: ArrayLike, n_clusters: int, M: ArrayLike | None = None, *, centred: bool = False
 ) -> NDArray[Any]:
     """Leading left singular vectors U of XL: UUᵀ solves the relaxation (Law 2016, Eqs. 7-8).
 
@@ -137,13 +137,13 @@ def spectral_embedding(
         Number k of clusters, from 1 to n.
     M : array-like of shape (d, d), optional
         Symmetric positive semidefinite matrix of the metric; default: the identity.
-    centered : bool, default=False
+    centred : bool, default=False
         Solve the relaxation that keeps C1 = 1 instead: U is then the constant column 1/√n
         followed by the k − 1 leading left singular vectors of the centred XL.
 
     Returns
     -------
-    ndarray of shape (n, min(k, r)) or, if centered, (n, 1 + min(k − 1, r))
+    ndarray of shape (n, min(k, r)) or, if centred, (n, 1 + min(k − 1, r))
         U, orthonormal columns; r is the numerical rank of the (centred) XL, so that no
         column is rounding noise. In each column the first entry of largest size is
         positive. float32 if X is.
@@ -163,11 +163,11 @@ def spectral_embedding(
     """
     points, L = _check_data(X, M)
     k = check_n_clusters(n_clusters, points.shape[0])
-    return _spectrum(points, L, centered).embedding(points, k)
+    return _spectrum(points, L, centred).embedding(points, k)
 
 
 def spectral_bound(
-    X: ArrayLike, n_clusters: int, M: ArrayLike | None = None, *, centered: bool = True
+    X: ArrayLike, n_clusters: int, M: ArrayLike | None = None, *, centred: bool = True
 ) -> float:
     """Certified lower bound on the distortion of every partition into at most k clusters.
 
@@ -187,7 +187,7 @@ def spectral_bound(
         Number k of clusters, from 1 to n.
     M : array-like of shape (d, d), optional
         Symmetric positive semidefinite matrix of the metric; default: the identity.
-    centered : bool, default=True
+    centred : bool, default=True
         If False, give the bound of the relaxation as Law 2016, Eq. 8 has it: Σ_{i>k} σᵢ² with
         the singular values of XL as it stands. It is never higher and depends on the origin.
 
@@ -218,7 +218,7 @@ def spectral_bound(
     """
     points, L = _check_data(X, M)
     k = check_n_clusters(n_clusters, points.shape[0])
-    return _spectrum(points, L, centered).bound(points, k)
+    return _spectrum(points, L, centred).bound(points, k)
 
 
 class SpectralKMeans(ClusterMixin, BaseEstimator):
@@ -309,7 +309,7 @@ class SpectralKMeans(ClusterMixin, BaseEstimator):
         points = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         k = check_n_clusters(self.n_clusters, points.shape[0])
         L = None if self.M is None else metric_factor(self.M, points.shape[1])
-        spectrum = _spectrum(points, L, centered=True)
+        spectrum = _spectrum(points, L, centred=True)
 
         rounding = KMeans(k, n_init=self.n_init, random_state=self.random_state)
         rounded = rounding.fit_predict(spectrum.project(points, max(1, k - 1)))
@@ -341,7 +341,7 @@ class _Spectrum(NamedTuple):
     shift: Floats
     origin: Floats
     scale: float  # norm of X − 1 shiftᵀ with each column weighted by √M_jj
-    centered: bool
+    centred: bool
     euclidean: bool
 
     def project(self, X: Any, n_axes: int) -> NDArray[Any]:
@@ -356,14 +356,14 @@ class _Spectrum(NamedTuple):
         """Return U, with the constant column in front if centred."""
         stored, computed = np.finfo(X.dtype).eps, min(X.shape) * np.finfo(np.float64).eps
         noise = 10 * max(stored, computed) * self.scale
-        values = self.values[: n_clusters - self.centered]
+        values = self.values[: n_clusters - self.centred]
         values = values[values > noise]
         U = self.project(X, len(values))
         U /= values
         size = np.abs(U)
         largest = size >= (1 - np.sqrt(np.finfo(X.dtype).eps)) * size.max(axis=0)
         U *= np.sign(U[largest.argmax(axis=0), np.arange(len(values))])
-        if not self.centered:
+        if not self.centred:
             return U
         constant = np.full((len(U), 1), 1 / np.sqrt(len(U)), dtype=U.dtype)
         return np.hstack([constant, U])
@@ -372,13 +372,13 @@ class _Spectrum(NamedTuple):
         """Return the bound on the distortion, safe against rounding."""
         n, d = X.shape
         eps = float(np.finfo(np.float64).eps)
-        distance = float(np.linalg.norm(self.values[n_clusters - self.centered :]))
+        distance = float(np.linalg.norm(self.values[n_clusters - self.centred :]))
         distance = max(0.0, distance - 10 * n * d * eps * self.scale)
         metric_rounding = 0.0 if self.euclidean else 10 * d**2 * eps * self.scale**2
         return max(0.0, distance**2 - metric_rounding)
 
 
-def _spectrum(X: Any, L: Floats | None, centered: bool) -> _Spectrum:
+def _spectrum(X: Any, L: Floats | None, centred: bool) -> _Spectrum:
     """Singular values and right vectors of XL, from the R factor of its QR decomposition.
 
     To centre exactly, X is shifted by its rounded mean and a column of ones is put in front:
@@ -387,21 +387,21 @@ def _spectrum(X: Any, L: Floats | None, centered: bool) -> _Spectrum:
     """
     n, d = X.shape
     shift = np.zeros(d)
-    if centered:
+    if centred:
         shift = sum(block.sum(axis=0) for _, block in _blocks(X)) / n
-    R: Any = np.zeros((1, centered + (d if L is None else L.shape[1])))
+    R: Any = np.zeros((1, centred + (d if L is None else L.shape[1])))
     squares = np.zeros(d)
     for _, block in _blocks(X, max(1024, 2 * d)):  # fewer rows would cost QR more than they are
         block -= shift
         squares += np.sum(block**2, axis=0)
-        ones = np.ones((len(block), int(centered)))
+        ones = np.ones((len(block), int(centred)))
         R = np.linalg.qr(np.vstack([R, np.hstack([ones, _map(block, L)])]), mode="r")
-    mean = R[0, 1:] / R[0, 0] if centered else np.zeros(R.shape[1])
-    _, values, Vt = svd(R[centered:, centered:], full_matrices=False)
+    mean = R[0, 1:] / R[0, 0] if centred else np.zeros(R.shape[1])
+    _, values, Vt = svd(R[centred:, centred:], full_matrices=False)
     axes = Vt.T if L is None else L @ Vt.T
     weights = 1.0 if L is None else np.sum(L**2, axis=1)
     scale = float(np.sqrt(np.sum(weights * squares)))
-    return _Spectrum(values, axes, shift, Vt @ mean, scale, centered, L is None)
+    return _Spectrum(values, axes, shift, Vt @ mean, scale, centred, L is None)
 
 
 def _check_data(X: ArrayLike, M: ArrayLike | None) -> tuple[Any, Floats | None]:

@@ -20,14 +20,14 @@ sizes of its two clusters. No term is negative, so neither sum suffers cancellat
 
 Labels are non-negative integers (or booleans), in any order and with gaps. Negative
 values, which mean *no cluster* here and in scikit-learn, are refused: drop those points
-from both labelings first.
+from both first.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from mlbook._arrays import Floats, Integers
+Integers = NDArray[np.integer]
 
 __all__ = [
     "assignment_matrix",
@@ -125,7 +125,7 @@ def normalized_assignment(labels: ArrayLike, classes: ArrayLike | None = None) -
     return J
 
 
-def equivalence_matrix(labels: ArrayLike) -> Floats:
+def equivalence_matrix(labels: ArrayLike) -> NDArray[np.float64]:
     """Partition matrix C = YY†, dense (Law 2016, Eqs. 5-6; Lajugie 2014, Section 2.2).
 
     Every quantity of this book that is written with C is computed without it. This
@@ -233,7 +233,7 @@ def contingency(a: ArrayLike, b: ArrayLike) -> csr_array:
     Raises
     ------
     ValueError
-        If a labeling is not a non-empty one-dimensional array of non-negative integers,
+        If labels are not a non-empty one-dimensional array of non-negative integers,
         or the two differ in length.
 
     Examples

@@ -149,8 +149,8 @@ def test_bound_is_below_the_exact_optimum_for_every_k(X, M):
     # for rounding: computed carelessly it lands above about every other time.
     for k in range(1, len(X) + 1):
         optimum = min(exact_distortions(X, M, k))
-        for centered in (True, False):
-            bound = spectral_bound(X, k, M, centered=centered)
+        for centred in (True, False):
+            bound = spectral_bound(X, k, M, centred=centred)
             assert bound >= 0
             assert Fraction(bound) <= optimum
 
@@ -180,17 +180,17 @@ def test_bound_is_the_tail_of_the_spectrum(name):
     A = X.astype(float) if M is None else X @ np.linalg.cholesky(M)
     for k in range(1, len(X) + 1):
         plain = np.linalg.svd(A, compute_uv=False)[k:]
-        centered = np.linalg.svd(A - A.mean(axis=0), compute_uv=False)[k - 1 :]
+        centred = np.linalg.svd(A - A.mean(axis=0), compute_uv=False)[k - 1 :]
         atol = 1e-10 * np.sum(A**2)
-        assert_allclose(spectral_bound(X, k, M, centered=False), np.sum(plain**2), atol=atol)
-        assert_allclose(spectral_bound(X, k, M), np.sum(centered**2), atol=atol)
+        assert_allclose(spectral_bound(X, k, M, centred=False), np.sum(plain**2), atol=atol)
+        assert_allclose(spectral_bound(X, k, M), np.sum(centred**2), atol=atol)
 
 
 @every_case
 def test_centred_bound_is_at_least_as_tight(X, M):
     for k in range(1, len(X) + 1):
         tight = spectral_bound(X, k, M)
-        assert tight >= spectral_bound(X, k, M, centered=False) * (1 - 1e-9)
+        assert tight >= spectral_bound(X, k, M, centred=False) * (1 - 1e-9)
 
 
 def test_bound_is_sharp_where_clusters_are_far_apart():
@@ -208,30 +208,30 @@ def test_bound_and_centred_embedding_ignore_translation():
     rng = np.random.default_rng(5)
     X = rng.integers(-8, 8, size=(40, 6)) / 8.0  # exact in float64 also after the shift
     assert_allclose(spectral_bound(X + 2.0**30, 3), spectral_bound(X, 3), rtol=1e-10)
-    U, V = (spectral_embedding(data, 3, centered=True) for data in (X, X + 2.0**30))
+    U, V = (spectral_embedding(data, 3, centred=True) for data in (X, X + 2.0**30))
     assert_allclose(U, V, atol=1e-9)
 
 
 @pytest.mark.equation("Law 2016, Eqs. 7-8")
-@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("rank", [None, 5, 3])
-def test_embedding_attains_the_relaxed_optimum_over_projectors(centered, rank):
+def test_embedding_attains_the_relaxed_optimum_over_projectors(centred, rank):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(12, 5)) + 1
     M = None if rank is None else random_metric(rng, 5, rank)
     gram = X @ X.T if M is None else X @ M @ X.T
     total = np.trace(gram)
     for k in range(1, 5):
-        U = spectral_embedding(X, k, M, centered=centered)
+        U = spectral_embedding(X, k, M, centred=centred)
         assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-9)
         best = np.sum(gram * (U @ U.T))
-        bound = spectral_bound(X, k, M, centered=centered)
+        bound = spectral_bound(X, k, M, centred=centred)
         assert_allclose(total - best, bound, atol=1e-9 * total)
         for step in (1e-3, 0.1, 10.0):  # projectors near the solution and far from it
             basis = np.zeros((12, k))
             basis[:, : U.shape[1]] = U
             basis += step * rng.normal(size=(12, k))
-            if centered:
+            if centred:
                 basis[:, 0] = 1
             Q = np.linalg.qr(basis)[0]
             assert np.sum(gram * (Q @ Q.T)) <= best + 1e-9 * total
@@ -241,7 +241,7 @@ def test_embedding_attains_the_relaxed_optimum_over_projectors(centered, rank):
 
 
 @pytest.mark.parametrize(
-    ("name", "plain", "centered"),
+    ("name", "plain", "centred"),
     [
         ("plain", 3, 4),
         ("singular metric", 1, 2),
@@ -254,10 +254,10 @@ def test_embedding_attains_the_relaxed_optimum_over_projectors(centered, rank):
         ("single point", 1, 1),
     ],
 )
-def test_embedding_has_no_column_of_noise(name, plain, centered):
+def test_embedding_has_no_column_of_noise(name, plain, centred):
     X, M = CASES[name]
     assert spectral_embedding(X, len(X), M).shape == (len(X), plain)
-    assert spectral_embedding(X, len(X), M, centered=True).shape == (len(X), centered)
+    assert spectral_embedding(X, len(X), M, centred=True).shape == (len(X), centred)
 
 
 def test_embedding_forgets_an_invertible_metric_when_k_reaches_d():
@@ -285,7 +285,7 @@ def test_embedding_of_many_rows_sparse_and_single_precision():
 def test_sign_does_not_depend_on_rounding_when_entries_tie():
     sides = np.where(np.arange(20) % 2, 1.0, -1.0)
     for direction in np.random.default_rng(9).normal(size=(20, 3)):
-        U = spectral_embedding(np.outer(sides, direction) + direction[0], 2, centered=True)
+        U = spectral_embedding(np.outer(sides, direction) + direction[0], 2, centred=True)
         assert_allclose(U[:, 1], -sides / np.sqrt(20), rtol=1e-7)
 
 
@@ -336,7 +336,7 @@ def test_rounding_the_projected_rows_is_within_twice_the_optimum():
     rng = np.random.default_rng(12)
     for _ in range(10):
         X = rng.normal(size=(7, 5))
-        U = spectral_embedding(X, 3, centered=True)
+        U = spectral_embedding(X, 3, centred=True)
         projected = U @ (U.T @ X)
         bound = spectral_bound(X, 3)
         partitions = list(partitions_into_at_most(7, 3))

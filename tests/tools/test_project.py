@@ -81,7 +81,7 @@ ALSO = {
     "mimlca": {"mlca", "bags"},
     "baselines": {"bags"},
 }
-GROUND = {"partitions": {"_arrays"}, "_arrays": set(), "_optional": set(), "_progress": set()}
+GROUND: dict[str, set[str]] = {name: set() for name in SHARED}  # these import no other room
 
 
 def imports_of(path: Path) -> set[str]:
