@@ -167,14 +167,18 @@ async def execute_and_store(root: Path, page: str) -> None:
     store(root, page, Execution(notebook, after, perf_counter() - begin))
 
 
-def with_outputs(notebook: NotebookNode, executed: NotebookNode) -> NotebookNode:
-    """Put the outputs of an executed notebook into one with the same code.
+def with_outputs(root: Path, page: str, notebook: NotebookNode) -> NotebookNode:
+    """Put the stored outputs of a page into its notebook.
 
     Raises
     ------
     Damaged
-        If the code is not the same.
+        If there are none, or they are those of other code.
     """
+    stored = load(root, page)
+    if stored is None:
+        raise Damaged("it was not executed")
+    executed = stored.notebook
     ours, theirs = ([c for c in n.cells if c.cell_type == "code"] for n in (notebook, executed))
     if [cell.source for cell in ours] != [cell.source for cell in theirs]:
         raise Damaged("its code cells are not those that were executed")
@@ -188,15 +192,12 @@ def show_outputs(app: Sphinx, docname: str, content: list[str]) -> None:
     """Give Sphinx the text of a notebook with its stored outputs."""
     if Path(app.env.doc2path(docname)).suffix != ".ipynb":
         return
+    notebook = nbformat.reads(content[0], as_version=4)
     try:
-        stored = load(Path(app.srcdir), docname)
-        if stored is None:
-            raise Damaged("it was not executed")
-        notebook = with_outputs(nbformat.reads(content[0], as_version=4), stored.notebook)
+        content[0] = nbformat.writes(with_outputs(Path(app.srcdir), docname, notebook))
     except Damaged as damage:
         message = f"{docname}: {damage}; build the book with tools/build_book.py"
         raise ExtensionError(message) from damage
-    content[0] = nbformat.writes(notebook)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

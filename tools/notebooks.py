@@ -4,7 +4,8 @@ A stored output is either compared by nbval or not there at all: code cells tagg
 `nbval-check-output` carry a short text output, all others carry none.
 
     python tools/notebooks.py check              say what is wrong, exit 1 if anything is
-    python tools/notebooks.py update [NAME ...]  execute, store the checked outputs, drop the rest
+    python tools/notebooks.py update [NAME ...]  store the outputs of the checked cells; executes
+                                                 what changed since the last build or update
     python tools/notebooks.py address            write the repository's address into the notebooks
 """
 
@@ -42,20 +43,28 @@ def problems(path: Path) -> list[str]:
     return found
 
 
-def update(path: Path) -> None:
-    """Execute the notebook at `path`; keep the outputs and numbers of tagged cells only."""
-    from nbclient import NotebookClient
+def update(paths: list[Path]) -> list[str]:
+    """Execute notebooks whose execution is not up to date; store the outputs of tagged cells only.
 
-    notebook = nbformat.read(path, as_version=4)
-    where = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, resources=where, coalesce_streams=True).execute()
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.metadata.pop("execution", None)
-            if TAG not in cell.metadata.get("tags", []):
-                cell.outputs, cell.execution_count = [], None
-    notebook.metadata = {"kernelspec": notebook.metadata.kernelspec}
-    nbformat.write(notebook, path)
+    Returns what went wrong; then nothing is stored.
+    """
+    from executed_pages import refresh, with_outputs
+    from publish import only_build
+
+    root = BOOK.parent
+    pages = {path.relative_to(root).with_suffix("").as_posix(): path for path in paths}
+    with only_build(root / "_build"):
+        failed = refresh(root, list(pages), jobs=2)
+        for page, path in [] if failed else pages.items():
+            notebook = nbformat.read(path, as_version=4)
+            kernel = notebook.metadata.kernelspec
+            with_outputs(root, page, notebook)
+            for cell in notebook.cells:
+                if cell.cell_type == "code" and TAG not in cell.metadata.get("tags", []):
+                    cell.outputs, cell.execution_count = [], None
+            notebook.metadata = {"kernelspec": kernel}
+            nbformat.write(notebook, path)
+    return failed
 
 
 def write_address(path: Path, address: str) -> None:
@@ -73,10 +82,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
     arguments = parser.parse_args()
     paths = [Path(name).resolve() for name in arguments.names] or chapters()
-    if arguments.action == "update":
-        for path in paths:
-            print(f"executing {path.name} ...", flush=True)
-            update(path)
+    if arguments.action == "update" and (failed := update(paths)):
+        print("\n\n".join(failed))
+        return 1
     if arguments.action == "address":
         address = repository_url(BOOK)
         if address is None:

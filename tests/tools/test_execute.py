@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("sphinx")
 import execute
 import executed_pages
+import notebooks
 from executed_pages import reasons, refresh
 
 pytestmark = [pytest.mark.book, pytest.mark.slow]
@@ -358,13 +359,30 @@ def test_the_longest_come_first_and_so_many_at_once(project, monkeypatch):
 def test_new_words_stand_beside_the_stored_outputs(project):
     edit_notebook(lambda n: n.cells[0].update(source="# Another word"))(project)
     edit_notebook(lambda n: n.cells[2].metadata.update(tags=["hide-input"]))(project)
-    stored = executed_pages.load(project, "book/first")
     source = executed_pages.source(project, "book/first")
-    page = executed_pages.with_outputs(source, stored.notebook)
+    page = executed_pages.with_outputs(project, "book/first", source)
     assert page.cells[0].source == "# Another word"
     assert page.cells[2].outputs[0].text == "40 1\n" and page.cells[2].execution_count == 2
     assert page.cells[2].metadata.tags == ["hide-input"]
     assert page.metadata.language_info.name == "python"
+
+
+def test_update_stores_the_outputs_of_checked_cells_only(project, monkeypatch, capsys):
+    monkeypatch.setattr(notebooks, "BOOK", project / "book")
+    edit_notebook(lambda n: n.cells[2].metadata.update(tags=[notebooks.TAG]))(project)
+    write_constant(project, 6)
+    assert notebooks.update(notebooks.chapters()) == []
+    assert "Executing 1 of 2" in capsys.readouterr().out
+    page = executed_pages.source(project, "book/first")
+    assert [cell.get("outputs") for cell in page.cells[:2]] == [None, []]
+    assert page.cells[2].outputs[0].text == "60 1\n" and page.cells[3].outputs == []
+    assert set(page.metadata) == {"kernelspec"}
+    assert stale(project) == []
+
+    before = (project / "book" / "second.ipynb").read_text()
+    write_page(project, "book/first", "1 / 0")
+    assert "ZeroDivisionError" in notebooks.update(notebooks.chapters())[0]
+    assert (project / "book" / "second.ipynb").read_text() == before
 
 
 def sphinx(root: Path):
