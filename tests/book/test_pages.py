@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -264,6 +265,51 @@ def test_every_link_inside_the_book_leads_somewhere() -> None:
     assert broken_links(HTML) == []
 
 
+class Outputs(HTMLParser):
+    """Collects the outputs of cells that show a figure or an explorer, each with its links."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.figures: list[list[str]] = []
+        self.depth = 0  # of open divs, counted from that of the output
+        self.shows, self.links, self.in_source = False, [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        classes = values.get("class", "").split()
+        if tag == "div" and (self.depth or "cell_output" in classes):
+            if not self.depth:
+                self.shows, self.links = False, []
+            self.depth += 1
+        if self.depth:
+            self.shows |= tag == "img" or "mlbook-explore" in classes
+            self.in_source = "mlbook-source" in classes or (self.in_source and tag == "a")
+            if self.in_source and tag == "a":
+                self.links.append(values["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self.depth:
+            self.depth -= 1
+            if not self.depth and self.shows:
+                self.figures.append(self.links)
+
+
+def figures_without_source(root: Path) -> list[str]:
+    """Return the figures that do not link to one place on the page of a source."""
+    faults = []
+    for path in sorted((root / "book").rglob("*.html")):
+        for number, links in enumerate(Outputs(path.read_text()).figures, start=1):
+            if len(links) != 1 or not re.search(r"_modules/book/figures/.+\.html#\w+$", links[0]):
+                faults.append(f"{path.relative_to(root)}: figure {number} has {links}")
+    return faults
+
+
+def test_every_figure_links_its_source() -> None:
+    """That the places are there is checked with all links."""
+    assert figures_without_source(HTML) == []
+
+
 # Each check on a page that must fail it.
 
 WHOLE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
@@ -379,4 +425,20 @@ def test_broken_links_are_seen(tmp_path: Path) -> None:
         "a.html: no file c%20d.png?v=1",
         "a.html: no place #there",
         "a.html: no place b.html#c",
+    ]
+
+
+def test_figures_without_source_are_seen(tmp_path: Path) -> None:
+    link = '<p class="mlbook-source"><a href="{}">source</a></p>'
+    good = link.format("../_modules/book/figures/a.html#b")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "a.html").write_text(
+        f'<div class="cell_output docutils"><div><img src="a.svg"></div>{good}</div>'
+        '<div class="cell_output"><figure class="mlbook-explore"><a href="#">1</a></figure></div>'
+        f'<img src="b.svg"><div class="cell_output"><p>No figure.</p></div>{good}'
+        f'<div class="cell_output"><img src="c.svg">{link.format("b.html#c")}</div>'
+    )
+    assert figures_without_source(tmp_path) == [
+        "book/a.html: figure 2 has []",
+        "book/a.html: figure 3 has ['b.html#c']",
     ]
