@@ -13,8 +13,9 @@ from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from book.figures.ages import mark_age
 from book.figures.names import name_after
-from book.reproduction import load
+from book.reproduction import Table, age_note, load
 from book.reproduction import methods as room
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -180,14 +181,14 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
         ax.tick_params(length=0, labelsize=10.5)
     for ax, title in zip(axes[0], titles, strict=False):
         ax.set_title(title)
-    return figure
+    return mark_age(figure, *(f"comparison-{name}" for name in names))
 
 
 def _mean_and_spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
 
 
-def results_table(name: str, level: Any = None) -> tuple[list[str], list[list[str]]]:
+def results_table(name: str, level: Any = None) -> Table:
     """Table of one level: adjusted Rand index on unseen and seen classes, and Δ on unseen."""
     columns = {m: stored(name, m) for m in ("unseen", "seen", "delta")}
     rows = [
@@ -199,10 +200,10 @@ def results_table(name: str, level: Any = None) -> tuple[list[str], list[list[st
         for method in SHORT
         if method in columns["unseen"]
     ]
-    return ["", "unseen", "seen", "Δ unseen"], rows
+    return Table(["", "unseen", "seen", "Δ unseen"], rows, age_note(f"comparison-{name}"))
 
 
-def times_table() -> tuple[list[str], list[list[str]]]:
+def times_table() -> Table:
     """Table of training times by number of training rows, as multiples of MLCA's (medians)."""
     times, sweep = stored("rows", "time"), room.SWEEPS["rows"]
     header = ["", *(f"{room.BASE['n_sets'] * level} rows" for level in sweep.levels)]
@@ -211,14 +212,14 @@ def times_table() -> tuple[list[str], list[list[str]]]:
         for method in SHORT
         if method in times and method != "MLCA"
     ]
-    return header, rows
+    return Table(header, rows, age_note("comparison-rows"))
 
 
 def _two_digits(value: Any) -> str:
     return f"{float(f'{value:.2g}'):g}"
 
 
-def count_table() -> tuple[list[str], list[list[str]]]:
+def count_table() -> Table:
     """Table of adjusted Rand index, and mean number of clusters found, where k is not told."""
     rand, found = stored("count"), stored("count", "clusters")
     levels = room.SWEEPS["count"].levels
@@ -229,7 +230,8 @@ def count_table() -> tuple[list[str], list[list[str]]]:
         ]
         for method in rand
     ]
-    return ["", *(f"k = {k}" for k in levels)], rows
+    header = ["", *(f"k = {k}" for k in levels)]
+    return Table(header, rows, age_note("comparison-count"))
 
 
 def gains(name: str, method: str, other: str, level: Any = None) -> tuple[float, float, int]:

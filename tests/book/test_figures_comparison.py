@@ -21,6 +21,7 @@ def made_up(monkeypatch):
     def put(*units):
         lines = [{"unit": unit, "values": values} for unit, values in units]
         monkeypatch.setattr(demo, "load", lambda name: {"units": lines})
+        monkeypatch.setattr(demo, "age_note", lambda name: f"old: {name}")
 
     return put
 
@@ -56,7 +57,8 @@ def test_heat_shows_mean_and_spread_and_what_was_not_run(made_up):
 def test_tables(made_up):
     both = [{"unseen": a, "seen": 1 - a, "delta": 2.0} for a in (0.2, 0.4)]
     made_up(*[({"method": "KISSME"}, values) for values in both])
-    header, rows = demo.results_table("digits")
+    header, rows, note = demo.results_table("digits")
+    assert note == "old: comparison-digits"
     assert rows == [["KISSME", "0.30 ± 0.14", "0.70 ± 0.14", "2.0"]]
     assert len(header) == 4
     levels = room.SWEEPS["rows"].levels
@@ -65,7 +67,8 @@ def test_tables(made_up):
         *(x for v in levels for x in lines("MLCA", v, "time", 1.0)),
         *(x for v in levels for x in lines("latent CRF", v, "time", 1240.0)),
     )
-    header, rows = demo.times_table()
+    header, rows, note = demo.times_table()
+    assert note == "old: comparison-rows"
     assert header[1] == f"{4 * levels[0]} rows"
     assert rows == [["RCA", *["3"] * len(levels)], ["latent CRF", *["1200"] * len(levels)]]
 
@@ -77,7 +80,8 @@ def test_count_table_gives_index_and_clusters_found(made_up):
             for k in room.SWEEPS["count"].levels
         )
     )
-    header, rows = demo.count_table()
+    header, rows, note = demo.count_table()
+    assert note == "old: comparison-count"
     assert header == ["", "k = 2", "k = 4", "k = 8"]
     assert rows == [["latent CRF", "0.50 (2.2)", "0.50 (4.2)", "0.50 (8.2)"]]
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.metrics.pairwise import euclidean_distances
 
+from book.figures.ages import mark_age
 from book.reproduction import Table, age_note, find, load
 from book.reproduction import komodakis2011_distances as distances
 from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
@@ -55,7 +56,7 @@ def objective_path() -> Figure:
     ax.set(xscale="log", ylim=(0, 1.05), xlabel="iteration", ylabel="objective / start")
     ax.set_xticks(x, ["0", *(str(i) for i, _ in shown)])
     ax.minorticks_off()
-    return figure
+    return mark_age(figure, "komodakis2011-figure2a")
 
 
 def f_against_rho() -> Figure:
@@ -72,7 +73,7 @@ def f_against_rho() -> Figure:
             ax.legend(frameon=False, loc="center left")
     ax.set(ylim=(0, 1.05), xlabel="share ρ of noisy features", ylabel="F-measure")
     ax.set_xticks(RHOS)
-    return figure
+    return mark_age(figure, "komodakis2011-figure2")
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from book.figures.ages import mark_age
 from book.reproduction import Table, comparison, load
 from book.reproduction.lajugie2014_maps import OURS, PENALTY
 from book.reproduction.lajugie2014_sequences import FRACTIONS, FROM_PCA, fraction_key
@@ -58,7 +59,7 @@ def curves() -> Figure:
     ax.set(xlabel="fraction of labels", ylabel="Δ on test sequences")
     ax.set_ylim(bottom=-0.3)
     ax.set_xticks(FRACTIONS, [f"{f:g}" for f in FRACTIONS])
-    return figure
+    return mark_age(figure, "lajugie2014-figure1")
 
 
 def table2(name: str) -> Table:

@@ -1,4 +1,8 @@
-"""Tables and figures of the reproduction of Law et al. 2017, from stored results."""
+"""Tables and figures of the reproduction of Law et al. 2017, from stored results.
+
+Tables are for `book.figures.style.table`. ``results`` is the folder of the stored results, by
+default that of the book.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import t as student
 
+from book.figures.ages import mark_age
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
 from book.reproduction.experiment import Number, mean_and_spread
 from book.reproduction.law2017_annotation import VOTERS
@@ -95,19 +100,7 @@ def stand_ins() -> str:
 def beside(table: int, measure: str, *, results: str | None = None) -> Table:
     """One measure of a table: the paper's number and ours on each of our data sets.
 
-    Parameters
-    ----------
-    table : int
-        Number of the table.
-    measure : str
-        Key of the column.
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`; a dash where there is no number.
+    A dash where there is no number; `measure` is the key of the column.
     """
     name = f"law2017-table{table}"
     found = {data: _summary(name + end, results) for data, end in SETS[table].items()}
@@ -130,19 +123,7 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
     interval for its mean does not hold 0, else "open". From fewer than three folds there is no
     verdict.
 
-    Parameters
-    ----------
-    table : {1, 4}
-        Number of the table.
-    measure : str
-        Key of the column, of which more is better.
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`.
+    Of the measure, the key of a column of Table 1 or 4, more is better.
     """
     name = f"law2017-table{table}"
     paper = find(name).paper_numbers
@@ -160,19 +141,7 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
 def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
     """Say in Markdown which orderings of the paper hold on each of our data sets.
 
-    Parameters
-    ----------
-    table : {1, 4}
-        Number of the table.
-    measure : str
-        Key of the column, of which more is better.
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    str
-        A list, with an item for each data set. What the paper has no numbers for is left out.
+    A list with an item for each data set. What the paper has no numbers for is left out.
     """
     printed = find(f"law2017-table{table}").paper_numbers
     pairs = [pair for pair in CLAIMS[table] if all(row in printed for row in pair)]
@@ -201,15 +170,7 @@ def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
 def instance_or_centroid(*, results: str | None = None) -> Table:
     """MildML by the nearest training instance (Table 2) less by the nearest centroid (Table 1).
 
-    Parameters
-    ----------
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
+    The paper's difference, and ours judged as in `claims`.
     """
     papers = [find(f"law2017-table{table}").paper_numbers for table in (2, 1)]
     rows = []
@@ -227,15 +188,7 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
 def score_or_centroid(*, results: str | None = None) -> Table:
     """Accuracy by Eq. 16 with the α that does best (Table 3) less by the nearest centroid.
 
-    Parameters
-    ----------
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`: the paper's difference, ours judged as in `claims`.
+    The paper's difference, and ours judged as in `claims`.
     """
     keys = [f"accuracy{alpha:g}" for alpha in ALPHAS]
     papers = [find(f"law2017-table{table}").paper_numbers for table in (3, 1)]
@@ -306,20 +259,7 @@ def annotated_sets() -> str:
 
 
 def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table:
-    """Average precision of citation-kNN for every number of references and citers.
-
-    Parameters
-    ----------
-    name : str, default="law2017-table4"
-        Id of the experiment.
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`.
-    """
+    """Average precision of citation-kNN for every number of references and citers."""
     summary = _summary(name, results)
     keys = [f"ap{r}" for r in VOTERS]
     column = next(c for c in find(name).columns if c.key == keys[0])
@@ -333,20 +273,7 @@ def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table
 
 
 def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
-    """Table 3: means for every α, the paper's and ours below each other.
-
-    Parameters
-    ----------
-    measure : {"accuracy", "precision"}, default="accuracy"
-        What of it.
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`.
-    """
+    """Table 3: means for every α, the paper's and ours below each other."""
     keys = [f"{measure}{alpha:g}" for alpha in ALPHAS]
     found = _alpha_cells(results)
     rows = [
@@ -382,7 +309,8 @@ def alpha_curves(*, results: str | None = None) -> Figure:
     for ax in axes[:, 0]:
         ax.set_ylabel("accuracy, %")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+    names = [f"law2017-table3{end}" for end in STAND_INS.values()]
+    return mark_age(figure, *names, results=results)
 
 
 def _alpha_cells(results: str | None) -> dict[str, dict[str, dict[str, Any]]]:
@@ -416,22 +344,11 @@ def nuisance_curves(*, results: str | None = None) -> Figure:
         ax.legend(frameon=False)
     else:
         _say_missing(ax)
-    return figure
+    return mark_age(figure, "law2017-nuisance", results=results)
 
 
 def nuisance_order(*, results: str | None = None) -> Table:
-    """Methods at each level of nuisance, from the least accurate to the most.
-
-    Parameters
-    ----------
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`.
-    """
+    """Methods at each level of nuisance, from the least accurate to the most."""
     summary = _summary("law2017-nuisance", results)
     rows = []
     for level in NUISANCES:
@@ -449,16 +366,8 @@ def nuisance_order(*, results: str | None = None) -> Table:
 def reject_option(data: str = "digits") -> Table:
     """Fit MIMLCA with and without its reject option on all folds, now.
 
-    Parameters
-    ----------
-    data : {"faces", "digits"}, default="digits"
-        Which stand-in.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`: shares of the training instances that get a name, of names
-        that are wrong, and the accuracy on test instances; means over the folds.
+    Shares of the training instances that get a name, of names that are wrong, and the accuracy
+    on test instances; means over the folds.
     """
     rows = []
     for scenario in "bc":
@@ -478,18 +387,7 @@ def reject_option(data: str = "digits") -> Table:
 
 
 def runs(*, results: str | None = None) -> Table:
-    """Every declared experiment of the paper: its data, and what is stored of it.
-
-    Parameters
-    ----------
-    results : str, optional
-        Folder of the results.
-
-    Returns
-    -------
-    Table
-        For `book.figures.style.table`.
-    """
+    """Every declared experiment of the paper: its data, and what is stored of it."""
     rows = []
     for name, declared in EXPERIMENTS.items():
         if declared.paper == law2017.PAPER:

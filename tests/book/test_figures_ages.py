@@ -1,0 +1,32 @@
+"""A figure from stored results says so when they are older than their code."""
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("IPython")
+from matplotlib.figure import Figure
+
+from book.figures import ages, comparison
+from book.figures.reproduction import komodakis2011, lajugie2014, law2017
+
+pytestmark = pytest.mark.book
+
+DRAWN = {  # figures from stored results, and from which
+    "heat": (lambda: comparison.heat("rows", "labels"), ["comparison-rows", "comparison-labels"]),
+    "objective": (komodakis2011.objective_path, ["komodakis2011-figure2a"]),
+    "rho": (komodakis2011.f_against_rho, ["komodakis2011-figure2"]),
+    "curves": (lajugie2014.curves, ["lajugie2014-figure1"]),
+    "alphas": (law2017.alpha_curves, [f"law2017-table3{end}" for end in ("", "-faces", "-digits")]),
+    "nuisance": (law2017.nuisance_curves, ["law2017-nuisance"]),
+}
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("figure", DRAWN)
+def test_a_figure_is_marked_if_one_of_its_results_is_old(monkeypatch, figure, old):
+    draw, names = DRAWN[figure]
+    asked = []
+    monkeypatch.setattr(ages, "age_note", lambda *given, **_: asked.extend(given) or "Old." * old)
+    drawn = draw()
+    assert isinstance(drawn, Figure) and asked == names
+    assert drawn.get_suptitle() == ("drawn from a result older than its code" if old else "")
