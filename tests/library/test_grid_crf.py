@@ -214,6 +214,7 @@ def error(model, images, labels):
     return np.mean(wrong)
 
 
+@pytest.mark.slow
 def test_hidden_states_solve_what_no_linear_model_can(xor, model):
     images, labels, parts = xor
     assert error(model, images[5:], labels[5:]) < 0.1
@@ -263,6 +264,7 @@ def test_inference_uses_the_slaves():
     assert helped > 0
 
 
+@pytest.mark.slow
 def test_units_and_origin_do_not_matter(xor, model):
     images, labels, _ = xor
     other = clone(model).fit(images[:5] * [10, 0.1] + 3, labels[:5])

@@ -332,6 +332,7 @@ def test_metric_is_the_same_as_mapping_the_data():
     assert partition_loss(with_metric.labels_, SpectralKMeans(3, random_state=0).fit(X).labels_) > 0
 
 
+@pytest.mark.slow
 def test_rounding_the_projected_rows_is_within_twice_the_optimum():
     rng = np.random.default_rng(12)
     for _ in range(10):

@@ -75,6 +75,7 @@ def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
     assert_allclose(b * units, expected.x[:3], atol=2e-3 * expected.x[:3].max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("regularizer", "solver"),
     [("l2", "cutting-planes"), ("trace", "cutting-planes"), ("l2", "subgradient")],
@@ -199,6 +200,7 @@ def test_min_length():
     assert_array_equal(model.predict(X[0][:5]), np.zeros(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 def test_k_means_partitions(metric):
     """Lajugie 2014, Section 6.2: one data set, its classes as the partition."""

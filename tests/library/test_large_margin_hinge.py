@@ -48,6 +48,7 @@ def dense_spectral_hinge(X, truth, B, known):
     return A.mean(axis=0).sum() + chosen.sum() + 2 * k - np.trace(X @ B @ X.T @ N)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8), (6, 1)])
 def test_spectral_hinge_is_the_relaxation_and_above_every_partition(known, n, d):

@@ -116,6 +116,7 @@ def test_turns_fill_in_learn_and_price_until_labels_stay(most):
     assert result.penalty == 4 * result.learned.components[0, 0]
 
 
+@pytest.mark.slow
 def test_alternation_ends_when_nothing_changes_or_is_allowed():
     X, y = steps(100, 4)
     partial = [np.where(np.arange(100) < 60, t, -1) for t in y]

@@ -24,6 +24,7 @@ class AllCuts:
         return Cut(self.offsets[worst], self.gradients[worst])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("linear", [0.0, 0.2])
 def test_both_solvers_close_in_on_the_same_minimum(full, linear):

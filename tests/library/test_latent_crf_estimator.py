@@ -89,6 +89,7 @@ def test_units_and_origin_do_not_matter(learned):
     assert_array_equal(other.predict((points[3] + 5) * units), metric.predict(points[3]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_variants(learned):
     metric, points, partitions = learned

@@ -35,6 +35,7 @@ def test_the_assignment_step_is_optimal(seed, ties):
     assert_array_equal(assign_instances(U, Z, offsets, sp.csr_array(Y)), found)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_assignment_step_with_rejection_is_optimal(seed):

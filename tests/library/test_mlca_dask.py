@@ -27,6 +27,7 @@ def rows(n=900, d=6, k=3, dtype=np.float64):
     return (rng.normal(size=(k, d))[y] * 2 + rng.normal(size=(n, d))).astype(dtype), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_two_workers_give_the_result_of_one_array(client, dtype, fit_intercept):

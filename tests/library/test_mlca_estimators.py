@@ -438,6 +438,7 @@ def test_named_columns():
         mlca.transform(frame[list("edcba")])
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported():
     code = "import sys, mlbook.mlca; sys.exit('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

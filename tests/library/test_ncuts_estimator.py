@@ -26,6 +26,7 @@ def picture(rng, height=8, width=10):
     return noise * [0.25, 1, 1] + y[:, :, None] * [1, 0, 0], y
 
 
+@pytest.mark.slow
 def test_learns_which_feature_matters():
     rng = np.random.default_rng(12)
     pictures = [picture(rng) for _ in range(6)]

@@ -152,6 +152,7 @@ def test_rounding_does_not_hide_a_partition_matrix():
 # Losses
 
 
+@pytest.mark.slow
 @pytest.mark.equation("Lajugie 2014, Eq. 8")
 @pytest.mark.parametrize("n", range(1, 6))
 def test_losses_match_their_definitions_on_all_pairs_of_partitions(n):
@@ -184,6 +185,7 @@ def test_loss_of_partitions_that_differ_little():
         assert first > 0 and rest <= 4 * first * 4 * np.max(flow / np.minimum.outer(p, p))
 
 
+@pytest.mark.slow
 @pytest.mark.equation("Lajugie 2014, Theorem 2")
 def test_loss_and_hausdorff_distance_bound_each_other():
     """For all segmentations; the constant 12k may be replaced by 4(k − 1)."""
@@ -200,6 +202,7 @@ def test_loss_and_hausdorff_distance_bound_each_other():
     assert compared > 1
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(labelings(3))
 def test_partition_loss_is_the_square_of_a_metric_on_partitions(three):
