@@ -1,8 +1,10 @@
 """``python book/reproduction list | run | report | stale``; ``--help`` says the rest."""
 
 import argparse
+import codecs
 import os
 import sys
+import unicodedata
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -17,9 +19,10 @@ from book.reproduction.verdicts import compare
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
+    codecs.register_error("spell", _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal may not have all letters
+            stream.reconfigure(errors="spell")
     try:
         code = _main(arguments)
         sys.stdout.flush()
@@ -44,6 +47,15 @@ def _main(arguments: Sequence[str] | None) -> int:
     folder = options.results or default_folder()
     show = {"list": _list, "report": _report, "stale": _stale}[options.command]
     return show(chosen, folder)
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Spell Greek letters for a terminal that has none; other letters it lacks become "?"."""
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    names = [unicodedata.name(letter, "").split() for letter in lacking]
+    spelled = [name[-1].lower() if name[:1] == ["GREEK"] else "?" for name in names]
+    return "".join(spelled), error.end
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,7 +127,7 @@ def _stale(chosen: list[Experiment], folder: Path) -> int:
             result, said = {"started": ""}, [str(error)]
         n_stored, n_old = n_stored + (result is not None), n_old + bool(said)
         if result and said:
-            print(f"{e.id} {result['started'][:10]}\n  " + "\n  ".join(said))
+            print(f"{e.id:27} {result['started'][:10]:10}  " + ("\n" + 40 * " ").join(said))
     print(f"{n_old} of {n_stored} stored results are older than their code.")
     if n_old:
         print(f"To make one again: {command('ID')}")
