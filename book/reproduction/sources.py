@@ -164,6 +164,8 @@ def _module_file(module: str, root: Path) -> Path | None:
 
 def _form(node: object) -> object:
     """Write a tree without what is empty, which differs between versions, and without words."""
+    if isinstance(node, ast.JoinedStr):  # Python 3.12 ends some with an empty string
+        return "JoinedStr", [_form(part) for part in node.values if _text(part) != ""]
     if isinstance(node, ast.AST):
         fields = [(name, _form(value)) for name, value in ast.iter_fields(node)]
         return type(node).__name__, [field for field in fields if field[1] not in (None, [])]
