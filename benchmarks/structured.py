@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 
 from benchmarks.case import Bar, Benchmark
+from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
 from mlbook.changepoints import loss_augmented_segment, segment, segment_starts
 from mlbook.datasets import make_change_points, make_noisy_gaussians, make_weak_bags
@@ -26,9 +26,6 @@ from mlbook.large_margin import LargeMarginMetric
 from mlbook.latent_crf import LatentExemplarMetric
 from mlbook.mimlca import MIMLCA
 from mlbook.partitions import f_measure
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SEGMENT = 90  # mean length of a segment
 LONG = ((5400, 10), (5400, 300))  # points and features of a series

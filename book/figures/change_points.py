@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 from threadpoolctl import threadpool_limits
 
+from mlbook._arrays import Floats, Integers
 from mlbook.changepoints import (
     hermite_features,
     loss_augmented_segment,
@@ -60,14 +60,11 @@ __all__ = [
     "wandering_series",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
-
 
 # Six points, and the dynamic program
 
 
-def six_points() -> tuple[Floats, Labels]:
+def six_points() -> tuple[Floats, Integers]:
     """Six numbers with a bump in the middle, and the segmentation into three pairs.
 
     Examples
@@ -103,7 +100,7 @@ def candidate_costs(x: Floats, penalty: float) -> Floats:
     return costs
 
 
-def printed_algorithm(A: Floats) -> Labels:
+def printed_algorithm(A: Floats) -> Integers:
     """Algorithm 1 of Lajugie 2014 as printed, in the kindest reading that runs.
 
     The undefined s of the printed β is read as u, the backtracking as going along the columns
@@ -178,7 +175,7 @@ def program_step(end: int, penalty: float) -> tuple[Figure, str]:
     )
 
 
-def _draw_pieces(ax: Axes, x: Floats, labels: Labels, markersize: float = 3) -> None:
+def _draw_pieces(ax: Axes, x: Floats, labels: Integers, markersize: float = 3) -> None:
     """Draw numbers over time, their segments in turn with two colours and markers, and means."""
     bounds = [*segment_starts(labels).tolist(), len(x)]
     for c, (start, stop) in enumerate(pairwise(bounds)):
@@ -232,14 +229,14 @@ _LEVELS = np.array([0.0, 3, 1, -1, 2, 2.8])
 
 
 @cache
-def _noisy(noise: float) -> tuple[Floats, Labels]:
+def _noisy(noise: float) -> tuple[Floats, Integers]:
     """Draw 150 numbers on six levels; the noise is always the same, times `noise`."""
     labels = np.repeat(np.arange(6), [30, 20, 30, 15, 25, 30])
     return _LEVELS[labels] + noise * np.random.default_rng(4).normal(size=len(labels)), labels
 
 
 @cache
-def _priced(noise: float, penalty: float) -> tuple[Labels, float]:
+def _priced(noise: float, penalty: float) -> tuple[Integers, float]:
     x, labels = _noisy(noise)
     found = segment(x[:, None], penalty=penalty)
     return found, partition_loss(found, labels)
@@ -271,7 +268,7 @@ def price_and_noise(penalty: float, noise: float) -> tuple[Figure, str]:
 # The hinge, and its cuts
 
 
-def splits_in_time(n: int) -> list[Labels]:
+def splits_in_time(n: int) -> list[Integers]:
     """All 2ⁿ⁻¹ segmentations of n points.
 
     Examples
@@ -320,7 +317,7 @@ _STRENGTH = 0.05  # weight τ of the regularizer of the picture
 
 
 @cache
-def _one_series() -> tuple[Floats, Labels]:
+def _one_series() -> tuple[Floats, Integers]:
     """Draw a standardized series of one column with six segments."""
     labels = np.repeat(np.arange(6), 20)
     x = np.array([0.0, 1.5, -0.5, 1.0, 2.5, 1.0])[labels]
@@ -362,7 +359,7 @@ def cutting_planes(n_rounds: int) -> list[Round]:
     return rounds
 
 
-def _between(X: Floats, labels: Labels) -> float:
+def _between(X: Floats, labels: Integers) -> float:
     """XᵀCX of one column."""
     sums = np.add.reduceat(X[:, 0], segment_starts(labels))
     return float(np.sum(sums**2 / np.bincount(labels)))
@@ -411,9 +408,9 @@ class Sequences(NamedTuple):
     """Training and test sequences of one draw."""
 
     train: Sequence[Floats]
-    train_labels: Sequence[Labels]
+    train_labels: Sequence[Integers]
     test: Sequence[Floats]
-    test_labels: Sequence[Labels]
+    test_labels: Sequence[Integers]
 
 
 @cache
@@ -450,7 +447,7 @@ def calibrated(components: Floats, data: Sequences) -> list[float]:
     return _losses([x @ components.T for x in data.test], data.test_labels, price)
 
 
-def best_price(series: Sequence[Floats], labels: Sequence[Labels]) -> float:
+def best_price(series: Sequence[Floats], labels: Sequence[Integers]) -> float:
     """Price λ of least mean loss among 20, from 0.1% to 30% of the mean scatter.
 
     Examples
@@ -465,13 +462,13 @@ def best_price(series: Sequence[Floats], labels: Sequence[Labels]) -> float:
     return float(prices[np.argmin(losses)])
 
 
-def _losses(series: Sequence[Floats], labels: Sequence[Labels], penalty: float) -> list[float]:
+def _losses(series: Sequence[Floats], labels: Sequence[Integers], penalty: float) -> list[float]:
     with threadpool_limits(1):
         found = [segment(x, penalty=penalty, min_length=5) for x in series]
     return [partition_loss(a, b) for a, b in zip(found, labels, strict=True)]
 
 
-def _stacked(data: Sequences) -> tuple[Floats, Labels]:
+def _stacked(data: Sequences) -> tuple[Floats, Integers]:
     """Centred training sequences below each other, every segment a class of its own."""
     rows = np.vstack([x - x.mean(axis=0) for x in data.train])
     codes = [100 * i + y for i, y in enumerate(data.train_labels)]
@@ -619,26 +616,26 @@ def irrelevant_columns(n_irrelevant: int, n_train: int) -> tuple[Figure, str]:
 # Changes of distribution
 
 
-def _scales(rng: np.random.Generator, labels: Labels) -> Floats:
+def _scales(rng: np.random.Generator, labels: Integers) -> Floats:
     return np.where(labels % 2, 3.0, 1.0) * rng.normal(size=len(labels))
 
 
-def _heavy(rng: np.random.Generator, labels: Labels) -> Floats:
+def _heavy(rng: np.random.Generator, labels: Integers) -> Floats:
     return np.where(labels % 2, 3.0, 1.0) * rng.standard_t(3, size=len(labels))
 
 
-def _shape(rng: np.random.Generator, labels: Labels) -> Floats:
+def _shape(rng: np.random.Generator, labels: Integers) -> Floats:
     """Draw normal numbers, or two values with the same mean and variance."""
     n = len(labels)
     two = rng.choice([-1.0, 1.0], size=n) + 0.2 * rng.normal(size=n)
     return np.where(labels % 2, two / np.sqrt(1.04), rng.normal(size=n))
 
 
-def _means(rng: np.random.Generator, labels: Labels) -> Floats:
+def _means(rng: np.random.Generator, labels: Integers) -> Floats:
     return 1.5 * (labels % 2) + rng.normal(size=len(labels))
 
 
-CHANGES: dict[str, Callable[[np.random.Generator, Labels], Floats]] = {
+CHANGES: dict[str, Callable[[np.random.Generator, Integers], Floats]] = {
     "variance": _scales,
     "variance, heavy tails": _heavy,
     "shape": _shape,
@@ -647,7 +644,7 @@ CHANGES: dict[str, Callable[[np.random.Generator, Labels], Floats]] = {
 """What changes from one segment to the next."""
 
 
-def wandering_series(change: str, seed: int = 0) -> tuple[Floats, Labels]:
+def wandering_series(change: str, seed: int = 0) -> tuple[Floats, Integers]:
     """Draw 400 numbers in five segments whose distribution alternates between two.
 
     Examples
@@ -674,7 +671,7 @@ FEATURES: dict[str, Callable[[Floats, int], Floats]] = {
 
 
 @cache
-def _found(features: str, degree: int, change: str, seed: int) -> tuple[Labels, float]:
+def _found(features: str, degree: int, change: str, seed: int) -> tuple[Integers, float]:
     x, labels = wandering_series(change, seed)
     found = segment(FEATURES[features](x, degree), n_segments=5, min_length=10)
     return found, partition_loss(found, labels)

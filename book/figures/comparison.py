@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
@@ -17,6 +16,7 @@ from book.figures.ages import mark_age
 from book.figures.names import name_after
 from book.reproduction import Table, age_note, load
 from book.reproduction import methods as room
+from mlbook._arrays import Floats, Integers
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
@@ -37,8 +37,6 @@ __all__ = [
     "views",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 SHORT = {
     "k-means": "k-means",
@@ -81,7 +79,7 @@ def _principal_plane(Z: Floats) -> Floats:
     return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
 
 
-def _draw_view(ax: Axes, Z: Floats, y: Labels, wrong: Labels | None = None) -> None:
+def _draw_view(ax: Axes, Z: Floats, y: Integers, wrong: Integers | None = None) -> None:
     """Draw points in the plane where they spread most, in square axes, with rings on some."""
     P = _principal_plane(Z)
     P = P / max(abs(P).max(), 1e-12)
@@ -249,7 +247,7 @@ def gains(name: str, method: str, other: str, level: Any = None) -> tuple[float,
 
 
 @cache
-def views(nuisance: float, mixed: bool, method: str) -> tuple[Floats, Labels]:
+def views(nuisance: float, mixed: bool, method: str) -> tuple[Floats, Integers]:
     """One test set of unseen classes as a method sees it, and the clusters that it finds."""
     with threadpool_limits(1):
         drawn = problem(nuisance, mixed)

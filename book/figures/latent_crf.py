@@ -10,12 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from book.figures.names import name_after
+from mlbook._arrays import Floats, Integers
 from mlbook.datasets import make_noisy_gaussians, make_xor_grids
 from mlbook.exemplars import (
     ExemplarSolution,
@@ -74,9 +74,6 @@ __all__ = [
     "xor_grid",
     "xor_models",
 ]
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
 
 
 # The problem and its dual
@@ -163,11 +160,11 @@ def penalty_and_distance(penalty: float, distance: str) -> tuple[Figure, str]:
     )
 
 
-def _count(exemplars: Labels) -> str:
+def _count(exemplars: Integers) -> str:
     return f"{len(exemplars)} exemplar{'s' if len(exemplars) > 1 else ''}"
 
 
-def _draw_stars(ax: Axes, X: Floats, exemplars: Labels, labels: Labels) -> None:
+def _draw_stars(ax: Axes, X: Floats, exemplars: Integers, labels: Integers) -> None:
     """Draw a line from every point to its exemplar; exemplars are large."""
     for p, c in enumerate(labels):
         color = COLORS[c % len(COLORS)]
@@ -186,7 +183,7 @@ class DualStep(NamedTuple):
 
     prices: Floats
     bound: float
-    exemplars: Labels
+    exemplars: Integers
     energy: float
 
 
@@ -228,7 +225,7 @@ def dual_path(D: Floats, penalty: float, n_steps: int, *, step: float) -> list[D
     return path
 
 
-def _add_while_it_pays(D: Floats, penalty: float, candidates: Labels) -> Labels:
+def _add_while_it_pays(D: Floats, penalty: float, candidates: Integers) -> Integers:
     chosen = candidates[:1]
     for q in candidates[1:]:
         more = np.append(chosen, q)
@@ -343,7 +340,7 @@ def master_and_slaves() -> Figure:
 # The worked example, and what the printed rule does
 
 
-def three_points() -> tuple[Floats, Labels]:
+def three_points() -> tuple[Floats, Integers]:
     """Three points with two features, of which the first tells the clusters apart.
 
     Examples
@@ -369,7 +366,7 @@ class _PrintedSlaves:
         np.fill_diagonal(is_open, right.mu.diagonal())
         return right._replace(mu=is_open)
 
-    def evaluate(self, x: Labels) -> SlaveState:
+    def evaluate(self, x: Integers) -> SlaveState:
         return self.batch.evaluate(x)
 
 
@@ -402,7 +399,7 @@ def climb(
 
 
 def augmented_minimum(
-    D: Floats, labels: Labels, penalty: float, *, alpha: float, beta: float, integral: bool
+    D: Floats, labels: Integers, penalty: float, *, alpha: float, beta: float, integral: bool
 ) -> float:
     """Minimum of the loss-augmented energy or of its relaxation, by HiGHS.
 
@@ -486,7 +483,7 @@ N_FEATURES = 30
 
 
 @cache
-def noisy_sets(rho: float, n_sets: int, first_seed: int) -> tuple[list[Floats], list[Labels]]:
+def noisy_sets(rho: float, n_sets: int, first_seed: int) -> tuple[list[Floats], list[Integers]]:
     """Draw sets of 60 points in five clusters with 30 features, a share ρ of them noise.
 
     Examples
@@ -529,7 +526,7 @@ def learned_metric(
         return model.fit(X, y)
 
 
-def cluster_exemplars(X: Floats, w: Floats, penalty: float) -> Labels:
+def cluster_exemplars(X: Floats, w: Floats, penalty: float) -> Integers:
     """Cluster points around exemplars under Σ_i w_i (x_i − z_i)².
 
     Examples
@@ -574,7 +571,7 @@ def scores_of(way: str, rho: float) -> tuple[float, tuple[int, ...]]:
     return float(np.mean(scores)), tuple(len(set(labels_)) for labels_ in found)
 
 
-def _show_set(ax: Axes, X: Floats, truth: Labels, found: Labels, rho: float) -> None:
+def _show_set(ax: Axes, X: Floats, truth: Integers, found: Integers, rho: float) -> None:
     """Draw a set along the two widest directions of its clean features, or of all if none is."""
     clean = X[:, : N_FEATURES - round(rho * N_FEATURES)]
     centred = clean - clean.mean(axis=0)
@@ -729,7 +726,7 @@ def xor_models() -> dict[int, LatentGridCRF]:
 
 
 @cache
-def _xor_grids() -> tuple[Floats, Labels, Labels]:
+def _xor_grids() -> tuple[Floats, Integers, Integers]:
     return make_xor_grids(12, (16, 16), noise=1.0, random_state=0)
 
 

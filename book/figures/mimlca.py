@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
+from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
 from mlbook.datasets import WeakBags, bags_from_labels
 from mlbook.mimlca import MIMLCA, assign_instances, chi2_rbf_kernel, weak_kmeans
@@ -38,8 +39,6 @@ __all__ = [
     "wrong_names",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
 
 NONE = 6  # colour of instances without category; the toy has categories 0 to 5
 
@@ -65,8 +64,8 @@ def four_bags() -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
 
 
 def rounds(
-    V: Floats, offsets: ArrayLike, Y: ArrayLike, start: Labels | None = None
-) -> list[tuple[Floats, Labels]]:
+    V: Floats, offsets: ArrayLike, Y: ArrayLike, start: Integers | None = None
+) -> list[tuple[Floats, Integers]]:
     """Centroids and the assignment made from them, round by round (Law 2017, steps 2-8).
 
     The first centroids are the means of the assignment `start`, or else of all candidates,
@@ -85,7 +84,7 @@ def rounds(
         weights = np.repeat(chances, sizes, axis=0)
     else:
         weights = (start[:, None] == np.arange(k)).astype(float)
-    path: list[tuple[Floats, Labels]] = []
+    path: list[tuple[Floats, Integers]] = []
     while len(path) < 2 or not np.array_equal(path[-1][1], path[-2][1]):
         Z = (weights / weights.sum(axis=0)).T @ V
         labels = assign_instances(V, Z, offsets, Y)
@@ -118,7 +117,7 @@ def rounds_picture() -> Figure:
 # Digits in bags
 
 
-def digit_bags(n_train: int = 1000, seed: int = 0) -> tuple[WeakBags, Floats, Labels]:
+def digit_bags(n_train: int = 1000, seed: int = 0) -> tuple[WeakBags, Floats, Integers]:
     """Handwritten digits in bags of two to six, 8 and 9 being strangers; and test digits.
 
     Returns the bags, and the instances and categories (0 to 7) of the remaining digits.
@@ -161,7 +160,7 @@ def _typical(rows: Floats) -> Floats:
 
 
 def from_instances(
-    X: Floats, labels: Labels, k: int, kernel: str | Callable[[Any, Any], Any] = "linear"
+    X: Floats, labels: Integers, k: int, kernel: str | Callable[[Any, Any], Any] = "linear"
 ) -> MIMLCA:
     """Fit MIMLCA to instances whose categories are known: scenario (a), which is MLCA.
 
@@ -176,7 +175,7 @@ def from_instances(
     return MIMLCA(kernel=kernel).fit(Bags(rows, np.arange(len(rows) + 1)), names)
 
 
-def accuracy(maps: Floats, centroids: Floats, T: Floats, t: Labels) -> float:
+def accuracy(maps: Floats, centroids: Floats, T: Floats, t: Integers) -> float:
     """Share of test instances whose nearest centroid, after the map, is the right one (Eq. 15).
 
     Examples
@@ -189,7 +188,7 @@ def accuracy(maps: Floats, centroids: Floats, T: Floats, t: Labels) -> float:
     return float(np.mean(found == t))
 
 
-def wrong_names(assignments: Labels, labels: Labels) -> float:
+def wrong_names(assignments: Integers, labels: Integers) -> float:
     """Share of assigned instances that are of another category, or of none.
 
     Examples
@@ -380,7 +379,7 @@ def _names_and_bars(toy: Toy, what: str) -> tuple[Figure, str]:
     )
 
 
-def _show_names(ax: Axes, X: Floats, truth: Labels, found: Labels) -> None:
+def _show_names(ax: Axes, X: Floats, truth: Integers, found: Integers) -> None:
     """Draw the two features that matter: colour is the name given, the marker the truth."""
     for c in np.unique(truth):
         chosen = truth == c
@@ -395,7 +394,7 @@ def _show_names(ax: Axes, X: Floats, truth: Labels, found: Labels) -> None:
 # Prediction and α
 
 
-def alpha_toy(ratio: int, n: int = 600, seed: int = 0) -> tuple[Floats, Labels]:
+def alpha_toy(ratio: int, n: int = 600, seed: int = 0) -> tuple[Floats, Integers]:
     """Three categories around the corners of a triangle, the first `ratio` times rarer.
 
     Two features that matter, six of wide noise, and a constant.

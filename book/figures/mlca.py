@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
 from book.figures.names import name_after
+from mlbook._arrays import Floats, Integers
 from mlbook.baselines import METRICS
 from mlbook.datasets import make_crossed_clusters
 from mlbook.kmeans import spectral_embedding
@@ -42,14 +42,11 @@ __all__ = [
     "subsampling",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
-
 
 # The worked example
 
 
-def four_points() -> tuple[Floats, Labels]:
+def four_points() -> tuple[Floats, Integers]:
     """Four points with three features, a constant, a signal and a nuisance, and two classes.
 
     Examples
@@ -93,7 +90,7 @@ def risk_triangle() -> Figure:
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
 
 
-def _draw_cells(ax: Axes, X: Floats, y: Labels) -> None:
+def _draw_cells(ax: Axes, X: Floats, y: Integers) -> None:
     """Draw the three cells on which relaxed k-means drops the same feature."""
     names, middle = ["constant", "signal", "nuisance"], np.full(3, 1 / 3)
     lengths = np.sum(X**2, axis=0)
@@ -116,15 +113,15 @@ def _draw_cells(ax: Axes, X: Floats, y: Labels) -> None:
 # Clustering test data in several ways
 
 
-def _mlca(X: Floats, y: Labels, T: Floats) -> Floats:
+def _mlca(X: Floats, y: Integers, T: Floats) -> Floats:
     return MLCA().fit(X, y).transform(T)
 
 
-def _learned(name: str) -> Callable[[Floats, Labels, Floats], Floats]:
+def _learned(name: str) -> Callable[[Floats, Integers, Floats], Floats]:
     return lambda X, y, T: T @ METRICS[name](X, y).T
 
 
-WAYS: dict[str, Callable[[Floats, Labels, Floats], Floats]] = {
+WAYS: dict[str, Callable[[Floats, Integers, Floats], Floats]] = {
     "Euclidean": lambda X, y, T: T,
     "Euclidean, spectral": lambda X, y, T: spectral_embedding(T, 3),
     "MLCA": _mlca,
@@ -199,7 +196,7 @@ def mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
 @cache
 def _draw(
     sizes: tuple[int, ...], noise: float, n_noise_features: int, n_test: int, seed: int
-) -> tuple[Floats, Labels, Floats, Labels]:
+) -> tuple[Floats, Integers, Floats, Integers]:
     """Training rows and classes, test rows and classes."""
     drawn = (
         make_crossed_clusters(
@@ -211,7 +208,7 @@ def _draw(
     return X, y, T, t
 
 
-def cluster(Z: Floats, k: int = 3) -> Labels:
+def cluster(Z: Floats, k: int = 3) -> Integers:
     """Cluster rows by k-means with ten starts, always the same, on one thread.
 
     Examples
@@ -234,7 +231,7 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _show(ax: Axes, Z: Floats, truth: Labels, found: Labels) -> None:
+def _show(ax: Axes, Z: Floats, truth: Integers, found: Integers) -> None:
     """Draw points with the colour of the cluster found and the marker of the true category."""
     for c in np.unique(truth):
         x, height = Z[truth == c, :2].T
@@ -304,7 +301,7 @@ def _map_and_bars(
     )
 
 
-def explained_shares(X: Floats, y: Labels) -> Floats:
+def explained_shares(X: Floats, y: Integers) -> Floats:
     """Generalized eigenvalues ρ of S_b v = ρ S_t v, decreasing: the weights of MLCA's directions.
 
     S_b = XᵀCX and S_t = XᵀX are not centred; S_t has to be invertible. O(nd²).
@@ -353,7 +350,7 @@ CAUSES = ("twin features", "tiny unit")
 ROUTES = ("Cholesky of XᵀX", "pseudo-inverse of XᵀX", "QR of X")
 
 
-def sensors(condition: float, cause: str) -> tuple[Floats, Labels]:
+def sensors(condition: float, cause: str) -> tuple[Floats, Integers]:
     """Sixty points of three classes that only badly conditioned features tell apart.
 
     With "twin features" two pairs of features are equal but for a signal of size 1/condition;
@@ -399,7 +396,7 @@ def exact_fit(X: Floats, targets: Floats) -> Floats:
     return np.array(fitted, dtype=float)
 
 
-def _fit_by(route: str, X: Floats, y: Labels) -> Floats | None:
+def _fit_by(route: str, X: Floats, y: Integers) -> Floats | None:
     """XW by one way of solving the regression; None where Cholesky refuses."""
     J = normalized_assignment(y).toarray()
     if route == "pseudo-inverse of XᵀX":

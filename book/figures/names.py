@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from mlbook._arrays import Integers
 from mlbook.partitions import contingency
 
-Labels = NDArray[np.integer[Any]]
 
-
-def name_after(truth: Labels, found: Labels) -> Labels:
+def name_after(truth: Integers, found: Integers) -> Integers:
     """Rename the clusters found after the true ones they overlap most; others come after these.
 
     Examples

@@ -18,6 +18,7 @@ from skimage.feature import SIFT
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from mlbook._arrays import Floats, Integers
 from mlbook.images import colour_and_position, dense_sift, pixel_features, resize_with_mask
 from mlbook.mlca import BinaryMLCA
 from mlbook.ncuts import (
@@ -65,8 +66,6 @@ __all__ = [
     "two_scales",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer]
 Picture = NDArray[np.floating]
 
 HEIGHT, WIDTH = 48, 64  # of a collage
@@ -85,7 +84,7 @@ def scene(
     shadow: float = 0.5,
     tint: float = 0.15,
     size: float = 1.0,
-) -> tuple[Floats, Labels]:
+) -> tuple[Floats, Integers]:
     """Make a collage: a patch of fur on a lawn, half of it in a shadow, and its mask.
 
     The fur is cut from the photograph of a cat, the lawn from that of grass, which is grey and
@@ -125,7 +124,7 @@ def _cut(material: Floats, rng: np.random.Generator) -> Floats:
     return material[top : top + HEIGHT, left : left + WIDTH]
 
 
-def _blob(rng: np.random.Generator, size: float) -> Labels:
+def _blob(rng: np.random.Generator, size: float) -> Integers:
     """Fill a closed curve around a random centre, its radius a few random waves of the angle."""
     rows, columns = np.mgrid[:HEIGHT, :WIDTH]
     down = rows - HEIGHT * rng.uniform(0.4, 0.6)
@@ -147,7 +146,7 @@ _OUTLINES = {  # rows and columns of corners, in pixels of the photographs
 
 
 @cache
-def photograph(name: str, height: int = 60) -> tuple[Picture, Labels]:
+def photograph(name: str, height: int = 60) -> tuple[Picture, Integers]:
     """One of three photographs, scaled to a height, and a mask drawn by hand.
 
     Examples
@@ -166,7 +165,7 @@ def photograph(name: str, height: int = 60) -> tuple[Picture, Labels]:
     return resize_with_mask(image, mask, height)
 
 
-def _show(ax: Axes, image: Picture, labels: Labels | None = None, title: str = "") -> None:
+def _show(ax: Axes, image: Picture, labels: Integers | None = None, title: str = "") -> None:
     """Draw an image; with labels, the part called 0 faded to white."""
     shown = image if labels is None else np.where(labels[..., None] == 1, image, 0.8 + 0.2 * image)
     ax.imshow(shown, interpolation="nearest")
@@ -174,7 +173,7 @@ def _show(ax: Axes, image: Picture, labels: Labels | None = None, title: str = "
     ax.axis("off")
 
 
-def _named(mask: Labels, found: Labels) -> Labels:
+def _named(mask: Integers, found: Integers) -> Integers:
     """Call the two parts found 0 and 1 as most pixels of the mask have it."""
     found = found.reshape(mask.shape)
     return found if np.mean(found == mask) >= 0.5 else 1 - found
@@ -216,7 +215,7 @@ def fit_pixels(
         return BinaryMLCA(fit_intercept=True).fit(X, y)
 
 
-def segment(model: BinaryMLCA, rows: Floats, rule: str) -> Labels:
+def segment(model: BinaryMLCA, rows: Floats, rule: str) -> Integers:
     """Cut the pixels of one image where the score changes sign, or into two means of the scores.
 
     The sign is univariate MLCA. Two means of the scores are, with an intercept, what k-means on
@@ -244,7 +243,7 @@ def two_means(scores: Floats) -> float:
     return float((order[cut] + order[cut + 1]) / 2)
 
 
-def explained(model: BinaryMLCA, X: Floats, y: Labels) -> tuple[float, Floats]:
+def explained(model: BinaryMLCA, X: Floats, y: Integers) -> tuple[float, Floats]:
     """Share R² of the spread of the scores ±1 that the fit explains, and its two class means.
 
     The fit is that of the scores themselves, s ≈ √n (Xm + b).
@@ -324,7 +323,7 @@ def pixel_losses(
 
 
 @cache
-def _test_pixels(seed: int, tint: float, centred: bool) -> tuple[Floats, Labels]:
+def _test_pixels(seed: int, tint: float, centred: bool) -> tuple[Floats, Integers]:
     image, mask = scene("test", seed, tint=tint)
     return pixels(image, centred=centred), mask.ravel()
 
@@ -387,7 +386,7 @@ def sift_beside_scikit_image(sigma: float = 1.6) -> list[tuple[str, int, int]]:
 
 def complete_graphs(
     n_images: int, part: str = "train", *, height: int = 12, first: int = 0
-) -> tuple[list[Floats], list[Labels]]:
+) -> tuple[list[Floats], list[Integers]]:
     """Scenes scaled down to so few pixels that all pairs can be joined: features and masks.
 
     Examples
@@ -400,12 +399,12 @@ def complete_graphs(
     return [colour_and_position(image, None) for image, _ in pairs], [mask for _, mask in pairs]
 
 
-def _edges(image: NDArray[np.generic], radius: float) -> NDArray[np.int64]:
+def _edges(image: NDArray[np.generic], radius: float) -> Integers:
     return grid_edges(image.shape[0], image.shape[1], radius)
 
 
 def cut_losses(
-    X: Sequence[Floats], y: Sequence[Labels], b: Floats, radius: float = 20
+    X: Sequence[Floats], y: Sequence[Integers], b: Floats, radius: float = 20
 ) -> list[float]:
     """Δ of the normalized cut of each image into two, with the affinities of weights b.
 
@@ -434,7 +433,7 @@ def mean_squares(X: Sequence[Floats], radius: float = 20) -> Floats:
 
 def two_scales(
     X: Sequence[Floats],
-    y: Sequence[Labels],
+    y: Sequence[Integers],
     colours: Sequence[float],
     places: Sequence[float],
     radius: float = 20,
@@ -457,7 +456,7 @@ PICTURES = ("no shadow", "shadow", "shadow, a alone", "coffee")
 
 
 @cache
-def _picture(name: str) -> tuple[Picture, Labels]:
+def _picture(name: str) -> tuple[Picture, Integers]:
     if name in PHOTOGRAPHS:
         return photograph(name, 24)
     return resize_with_mask(*scene("test", 6, shadow=1.0 if name == "no shadow" else 0.5), 24)
@@ -485,7 +484,7 @@ def colour_and_place(picture: str, colour: float, place: float) -> tuple[Figure,
 
 
 @cache
-def _hinge(part: str, seed: int) -> tuple[Floats, NDArray[np.int64], Labels, Floats]:
+def _hinge(part: str, seed: int) -> tuple[Floats, Integers, Integers, Floats]:
     X, y = complete_graphs(1, part, first=seed)
     edges = _edges(y[0], 20)
     return squared_differences(X[0].reshape(-1, 5), edges), edges, y[0].ravel(), mean_squares(X)
@@ -582,7 +581,7 @@ def contest(radius: float = 20, height: int = 12, n_test: int = 10) -> list[tupl
     return rows
 
 
-def cut_of(image: Picture, b: Floats) -> Labels:
+def cut_of(image: Picture, b: Floats) -> Integers:
     """Cut a scene at a quarter of its size on the graph of all pairs; each label fills a square.
 
     Examples
@@ -597,7 +596,7 @@ def cut_of(image: Picture, b: Floats) -> Labels:
     return np.kron(labels, np.ones((4, 4), dtype=np.int64))
 
 
-def every_way(image: Picture) -> dict[str, Labels]:
+def every_way(image: Picture) -> dict[str, Integers]:
     """Cut a scene in eight ways; whatever is learned is learned from the same four scenes."""
     found = {}
     with threadpool_limits(1):
