@@ -12,6 +12,7 @@ takes its place in one step.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import signal
 import subprocess
@@ -107,7 +108,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="folder with _config.yml")
-    parser.add_argument("--jobs", type=int, default=2, help="notebooks executed at a time")
+    jobs = int(os.environ.get("JOBS", "2"))
+    parser.add_argument("--jobs", type=int, default=jobs, help="notebooks executed at a time")
     parser.add_argument("--why", nargs="*", metavar="PAGE", help="say what would be executed")
     arguments = parser.parse_args()
     root = arguments.root.resolve()

@@ -6,21 +6,26 @@ A stored output is either compared by nbval or not there at all: code cells tagg
     python tools/notebooks.py check              say what is wrong, exit 1 if anything is
     python tools/notebooks.py update [NAME ...]  store the outputs of the checked cells; executes
                                                  what changed since the last build or update
+    python tools/notebooks.py alone [NAME ...]   run them where the book is not installed, and
+                                                 compare the outputs of the checked cells
     python tools/notebooks.py address            write the repository's address into the notebooks
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
+import alone
 import nbformat
 import setup_cell
 from repository import repository_url
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 TAG = "nbval-check-output"
+JOBS = int(os.environ.get("JOBS", "2"))
 
 
 def chapters() -> list[Path]:
@@ -54,7 +59,7 @@ def update(paths: list[Path]) -> list[str]:
     root = BOOK.parent
     pages = {path.relative_to(root).with_suffix("").as_posix(): path for path in paths}
     with only_build(root / "_build"):
-        failed = refresh(root, list(pages), jobs=2)
+        failed = refresh(root, list(pages), JOBS)
         for page, path in [] if failed else pages.items():
             notebook = nbformat.read(path, as_version=4)
             kernel = notebook.metadata.kernelspec
@@ -78,13 +83,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=["check", "update", "address"])
+    parser.add_argument("action", choices=["check", "update", "alone", "address"])
     parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
     arguments = parser.parse_args()
     paths = [Path(name).resolve() for name in arguments.names] or chapters()
     if arguments.action == "update" and (failed := update(paths)):
         print("\n\n".join(failed))
         return 1
+    if arguments.action == "alone":
+        return alone.run(paths, BOOK.parent, JOBS)
     if arguments.action == "address":
         address = repository_url(BOOK)
         if address is None:
