@@ -8,6 +8,7 @@ opens, folders that it lists, and questions whether a file is there.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from typing import Any
 LOG, WATCHED = "MLBOOK_READS_LOG", "MLBOOK_READS_FOLDERS"
 ABSENT = "absent"
 BUILT = {"_build", "__pycache__", "node_modules"}
+IMPORT_SYSTEM = ("<frozen importlib", os.path.dirname(importlib.__file__))
 
 
 def content(path: str) -> str:
@@ -66,7 +68,7 @@ class Watch:
         stat = os.stat
 
         def watched(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
-            if kwargs.get("dir_fd") is None:
+            if kwargs.get("dir_fd") is None and not imports(sys._getframe(1)):
                 self.note("presence", path)
             return stat(path, *args, **kwargs)
 
@@ -95,7 +97,7 @@ class Watch:
             except ValueError:
                 return
         folder = next((f for f in self.folders if path.startswith(f)), None)
-        if folder is None or (kind == "presence" and path.endswith(".py")):
+        if folder is None or (kind == "presence" and not may_be_data(path)):
             return
         if any(part in BUILT or part[:1] == "." for part in path[len(folder) :].split(os.sep)):
             return
@@ -110,9 +112,14 @@ class Watch:
             self.own.busy = False
 
 
+def may_be_data(path: str) -> bool:
+    """Whether it matters if this is there: no module, and no text that IPython took for a path."""
+    return not path.endswith(".py") and "\n" not in path and len(os.path.basename(path)) < 256
+
+
 def imports(frame: FrameType | None) -> bool:
-    """Whether a frame belongs to Python's import system."""
-    return frame is not None and frame.f_code.co_filename.startswith("<frozen importlib")
+    """Whether a frame belongs to Python's import system, or its search for installed packages."""
+    return frame is not None and frame.f_code.co_filename.startswith(IMPORT_SYSTEM)
 
 
 def passed_on(frame: FrameType | None, folders: list[str]) -> bool:
