@@ -132,7 +132,8 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
     rows = []
     for better, worse in CLAIMS[table]:
         printed = [paper.get(row, {}).get(measure) for row in (better, worse)]
-        known = "–" if None in printed else f"{_mean(printed[0]) - _mean(printed[1]):+.{digits}f}"
+        means = [_mean(number) for number in printed if number is not None]
+        known = f"{means[0] - means[1]:+.{digits}f}" if len(means) == 2 else "–"
         ours = [_verdict(_values(r, better, measure), _values(r, worse, measure)) for r in stored]
         rows.append([f"{better} > {worse}", known, *(_show(*verdict, digits) for verdict in ours)])
     return Table(["claim", "paper", *SETS[table]], rows, _note(table, results=results))
@@ -393,7 +394,7 @@ def runs(*, results: str | None = None) -> Table:
         if declared.paper == law2017.PAPER:
             result = load(name, results=results)
             state = f"{len(result['units'])} units" if result else "no result"
-            if age_note(name, results=results):
+            if result and age_note(name, results=results):
                 state += f", {result['started'][:10]}, older than its code"
             rows.append([f"`{name}`", declared.data.replace("same", "the paper's"), state])
     return Table(["experiment", "data", "stored"], rows)
