@@ -17,10 +17,10 @@ COLAB = "https://colab.research.google.com"
 
 # What the introduction says about a notebook that is opened alone, with and without an address.
 WITH_ADDRESS = """\
-A notebook that is opened alone, for example on Colab, fetches the book's code in its first cell.
+A notebook that is opened alone, for example on Colab, fetches the book in its first code cell.
 The library alone comes by `%pip install "mlbook @ git+{url}"`."""
 WITHOUT_ADDRESS = """\
-A notebook that is opened alone fetches the book's code in its first cell, once you have written
+A notebook that is opened alone fetches the book in its first code cell, once you have written
 there where your copy of the repository is. The library alone comes by `pip install .` in that
 copy."""
 
