@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from book.reproduction.experiment import Experiment
-from book.reproduction.sources import Read, closure, fingerprint
 from book.reproduction.units import Unit
+from book.sources import Read, closure, fingerprint
 
 ROOT = Path(__file__).resolve().parents[2]
 

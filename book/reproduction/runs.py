@@ -34,13 +34,11 @@ from threadpoolctl import threadpool_limits
 import mlbook
 from book.reproduction.age import ROOT, sources_of
 from book.reproduction.experiment import Experiment
-from book.reproduction.sources import HOUSES
 from book.reproduction.units import Unit
 from mlbook._progress import progress as progress_of
 
 SCALES = ("smoke", "book", "full")
-# The code that runs is that of now, whatever is written to the files while it does.
-_IMPORTED = {path: path.read_bytes() for house in HOUSES for path in (ROOT / house).rglob("*.py")}
+_STARTED = time.time()
 
 
 class DamagedResult(ValueError):
@@ -58,7 +56,7 @@ def run_experiment(
         "scale": scale,
         "versions": _versions(),
         "machine": _machine(),
-        "sources": sources_of(experiment, lambda path: _IMPORTED.get(path) or path.read_bytes()),
+        "sources": sources_of(experiment, _code_that_runs),
     }
     head = {
         "fingerprint": hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(),
@@ -120,6 +118,13 @@ def run_experiment(
                 print(f"Stored in {path}", file=sys.stderr)
         partial.unlink(missing_ok=True)
     return result
+
+
+def _code_that_runs(path: Path) -> bytes:
+    """Read a file that is imported; written since then, it does not hold the code that runs."""
+    if path.stat().st_mtime <= _STARTED:
+        return path.read_bytes()
+    return f"written_after = {_STARTED!r}".encode()
 
 
 def _stored_rows(path: Path) -> set[str]:

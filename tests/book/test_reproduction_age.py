@@ -24,6 +24,7 @@ def repository(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(age, "ROOT", tmp_path)
+    monkeypatch.setattr(runs, "_STARTED", float("inf"))
     return tmp_path
 
 

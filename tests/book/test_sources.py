@@ -7,7 +7,7 @@ import pytest
 
 from book.reproduction import EXPERIMENTS
 from book.reproduction.age import ROOT, sources_of
-from book.reproduction.sources import closure, code_of, fingerprint
+from book.sources import closure, code_of, fingerprint
 
 FILES = {
     "mlbook/__init__.py": """

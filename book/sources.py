@@ -51,7 +51,7 @@ def closure(module_file: Path, root: Path, read: Read = Path.read_bytes) -> list
 
     Examples
     --------
-    >>> root = Path(__file__).parents[2]
+    >>> root = Path(__file__).parents[1]
     >>> files = closure(root / "mlbook" / "kmeans.py", root)
     >>> root / "mlbook" / "partitions.py" in files, root / "mlbook" / "plots.py" in files
     (True, False)
@@ -74,7 +74,7 @@ def fingerprint(files: Iterable[Path], root: Path, read: Read = Path.read_bytes)
 
     Examples
     --------
-    >>> root = Path(__file__).parents[2]
+    >>> root = Path(__file__).parents[1]
     >>> fingerprint([root / "mlbook" / "partitions.py"], root)  # doctest: +ELLIPSIS
     {'mlbook/partitions.py': '...'}
     """
