@@ -5,7 +5,6 @@ What stands in them is found by tools/equations.py; here it becomes links.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Container
 from itertools import groupby
@@ -14,7 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from equations import Code, Entry, Index, Item, Section
-from repository import repository_url
+from source_pages import source_page
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -76,7 +75,6 @@ class Links:
     def __init__(self, app: Sphinx, docname: str) -> None:
         self.app, self.docname = app, docname
         self.objects = app.env.domaindata["py"]["objects"]
-        self.repository = repository_url(Path(app.srcdir))
 
     def item(self, item: Item, entry: Entry) -> list[nodes.paragraph]:
         """Name and contents of an item; a second paragraph says where the paper errs."""
@@ -111,12 +109,10 @@ class Links:
         return self.source(code, breakable(f"{Path(code.path).name}::{code.name}"))
 
     def source(self, code: Code, shown: nodes.Node) -> nodes.paragraph:
-        """Link to the line in the repository, if it has an address."""
-        if self.repository is None:
-            return nodes.paragraph("", "", shown)
-        branch = os.environ.get("GITHUB_REF_NAME", "main")
-        address = f"{self.repository}/blob/{branch}/{code.path}#L{code.line}"
-        return nodes.paragraph("", "", nodes.reference("", "", shown, refuri=address))
+        """Link to the function or class in the page of its module's source."""
+        module = ".".join(Path(code.path).with_suffix("").parts)
+        anchor = code.name.removeprefix(f"{module}.").split(".")[0]
+        return self.link(source_page(self.app, module, self.docname), anchor, shown)
 
     def link(self, page: str, anchor: str, shown: nodes.Node) -> nodes.paragraph:
         """Link to an anchor of a page of the book."""

@@ -1,5 +1,6 @@
-"""The source of every figure: a page for each module under book/figures, linked from its figures.
+"""Pages of source code: one for each module under book/figures, linked from its figures.
 
+Other pages may ask for the source of further modules, as the equation index does for its tests.
 A figure is drawn by the first function of book.figures that the last statements of its cell
 name, called as ``demo.two_metrics()`` or handed over as in ``explore(demo.two_metrics, ...)``.
 """
@@ -99,6 +100,13 @@ def page_name(module: str) -> str:
     return "_modules/" + module.replace(".", "/")
 
 
+def source_page(app: Sphinx, module: str, docname: str) -> str:
+    """Return the page of a module's source, which will be written because `docname` wants it."""
+    users: dict[str, set[str]] = vars(app).setdefault("mlbook_sources", {})
+    users.setdefault(module, set()).add(docname)
+    return page_name(module)
+
+
 def link_sources(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put a link under every figure and explorer of a notebook."""
     root, notebook = Path(app.srcdir), Path(app.env.doc2path(docname))
@@ -129,18 +137,18 @@ def source_link(app: Sphinx, docname: str, function: Function) -> nodes.raw:
 
 
 def collect_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield a page for each module under book/figures."""
+    """Yield a page for each module under book/figures, and for those that a page asked for."""
     root = Path(app.srcdir)
-    used: dict[str, list[str]] = {}
-    for docname in sorted(app.env.found_docs):
+    for docname in app.env.found_docs:
         notebook = Path(app.env.doc2path(docname))
         if notebook.suffix == ".ipynb":
             for module in figures(root, notebook).modules:
-                used.setdefault(module, []).append(docname)
-    for path in sorted(root.joinpath(*PACKAGE.split(".")).rglob("*.py")):
-        module = ".".join(path.relative_to(root).with_suffix("").parts)
-        if path.stem != "__init__":
-            yield page_name(module), page_context(app, root, module, used.get(module, [])), TEMPLATE
+                source_page(app, module, docname)
+    used = {module: sorted(users) for module, users in vars(app).get("mlbook_sources", {}).items()}
+    for path in root.joinpath(*PACKAGE.split(".")).rglob("[!_]*.py"):
+        used.setdefault(".".join(path.relative_to(root).with_suffix("").parts), [])
+    for module, users in sorted(used.items()):
+        yield page_name(module), page_context(app, root, module, users), TEMPLATE
 
 
 def page_context(app: Sphinx, root: Path, module: str, users: list[str]) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """Names in the equation index are linked to where the reference has them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("sphinx")
-from equation_tables import breakable, public_name
+from docutils import nodes
+from equation_tables import Links, breakable, public_name
 from equations import Code
 
 pytestmark = pytest.mark.book
@@ -28,3 +31,27 @@ def test_long_names_break_after_their_parts():
     shown = breakable("test_a.py::closedForm").astext()
     assert shown.replace("<wbr>", "").endswith("test_a.py::closedForm</code>")
     assert "test_<wbr>a.<wbr>py::<wbr>closed<wbr>Form" in shown
+
+
+@pytest.mark.parametrize(
+    "code, address",
+    [
+        (Code("tests/library/test_a.py", "test_b", 7), "tests/library/test_a#test_b"),
+        (
+            Code("mlbook/mlca/digest.py", "mlbook.mlca.digest.Digest.of", 7),
+            "mlbook/mlca/digest#Digest",
+        ),
+    ],
+)
+def test_what_the_reference_lacks_is_linked_to_its_source(code, address):
+    """The page of the source is written because the index asks for it."""
+    app = SimpleNamespace(
+        env=SimpleNamespace(domaindata={"py": {"objects": {}}}),
+        builder=SimpleNamespace(get_relative_uri=lambda start, end: f"../{end}"),
+    )
+    links = Links(app, "book/equations")
+    found = links.source(code, breakable("name"))
+    (link,) = found.findall(nodes.reference)
+    assert link["refuri"] == f"../_modules/{address}"
+    module = address.partition("#")[0].replace("/", ".")
+    assert app.mlbook_sources == {module: {"book/equations"}}
