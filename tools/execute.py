@@ -22,10 +22,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import reads
-from dependencies import HOUSES
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal
 from nbformat import NotebookNode
+
+from book.sources import HOUSES
 
 CELL_SECONDS = 300
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -72,7 +72,7 @@ class Watch:
                 self.note("presence", path)
             return stat(path, *args, **kwargs)
 
-        os.stat = watched  # type: ignore[assignment]
+        os.stat = watched
         for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
             able.add(watched)
 
@@ -125,13 +125,17 @@ def imports(frame: FrameType | None) -> bool:
 def passed_on(frame: FrameType | None, folders: list[str]) -> bool:
     """Whether a file is opened only because a package of ours imports it to pass its names on.
 
-    Such a module counts where its names are used: `dependencies.closure` finds that.
+    Such a module counts where its names are used: `dependencies.modules` finds that, unless the
+    package is imported by a name that is made up while the program runs.
     """
     if not imports(frame):
         return False
+    found = False
     while frame is not None:
         code = frame.f_code
+        if code.co_name == "import_module":
+            return False
         if code.co_name == "<module>" and code.co_filename.endswith(f"{os.sep}__init__.py"):
-            return any(code.co_filename.startswith(folder) for folder in folders)
+            found |= any(code.co_filename.startswith(folder) for folder in folders)
         frame = frame.f_back
-    return False
+    return found

@@ -100,6 +100,13 @@ def test_an_imported_module_is_read_unless_a_package_passes_it_on(
     assert seen == {("content", path) for path in expected}
 
 
+def test_all_of_a_package_is_read_if_its_name_is_made_up(project, tmp_path_factory):
+    code = "from importlib import import_module\nimport_module('ro' + 'om')"
+    seen = {(kind, path) for kind, path, _ in watched(code, project, tmp_path_factory)}
+    expected = ("__init__", "door", "handle", "wall")
+    assert seen == {("content", f"room/{name}.py") for name in expected}
+
+
 def test_a_watched_program_can_still_remove_folders(project, tmp_path_factory):
     """The watch stands in for os.stat, which shutil knows by identity."""
     code = "import shutil; assert shutil.rmtree.avoids_symlink_attacks; shutil.rmtree('data')"
