@@ -70,8 +70,19 @@ def write_pages(root: Path, scratch: Path) -> Path:
             process.terminate()
             raise
     if process.returncode:
-        raise Stop("see the warnings above")
+        raise Stop("see the warnings above.")
     return scratch / "_build" / "html"
+
+
+def stale(root: Path, pages: list[str]) -> list[str]:
+    """Say what pages depend on that is not as it was when they were executed."""
+    return list(dict.fromkeys(why for page in pages for why in reasons(root, page)))
+
+
+def stop_if(changed: list[str], when: str) -> None:
+    """Stop the build if something changed during it."""
+    if changed:
+        raise Stop(f"while its {when}, {'; '.join(dict.fromkeys(changed))}. Build it again.")
 
 
 def build(root: Path, jobs: int) -> None:
@@ -90,11 +101,9 @@ def build(root: Path, jobs: int) -> None:
     if problems:
         raise Stop("\n\n".join(["notebooks failed.", *problems]))
     before = sources(root)
+    stop_if(stale(root, pages), "notebooks were executed")
     written = write_pages(root, scratch)
-    changed = difference(before, sources(root))
-    changed += [f"{page}: {why}" for page in pages for why in reasons(root, page)]
-    if changed:
-        raise Stop(f"while the pages were made, {'; '.join(changed)}. Build again")
+    stop_if(difference(before, sources(root)) + stale(root, pages), "pages were written")
     try:
         publish(written, book)
     finally:
@@ -123,7 +132,7 @@ def main() -> int:
         with only_build(root / "_build"):
             build(root, arguments.jobs)
     except Stop as stop:
-        print(f"\nThe book was NOT built: {stop}.", file=sys.stderr)
+        print(f"\nThe book was NOT built: {stop}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped. The book is the one of the last build.", file=sys.stderr)

@@ -53,6 +53,7 @@ def facts(root: Path, notebook: NotebookNode, read: Iterable[str] = ()) -> Facts
         "Python": sys.version,
         "installed packages": installed(root),
         "MLBOOK_DATA": os.environ.get("MLBOOK_DATA", ""),
+        "tools/execute.py": reads.content(str(Path(__file__).with_name("execute.py"))),
     }
     files = modules([cell.source for cell in cells], root)
     names = {f"content {file.relative_to(root).as_posix()}" for file in files}

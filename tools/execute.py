@@ -13,13 +13,13 @@ import os
 import py_compile
 import re
 import sys
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import reads
 from nbclient import NotebookClient
@@ -30,7 +30,6 @@ from book.sources import HOUSES
 
 CELL_SECONDS = 300
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-T = TypeVar("T")
 
 
 class Failed(Exception):
@@ -69,12 +68,16 @@ async def run(notebook: NotebookNode, folder: Path, root: Path) -> list[tuple[st
             coalesce_streams=True,  # else two builds differ where the kernel cut what was printed
             record_timing=False,
             resources={"metadata": {"path": str(folder)}},
-            extra_arguments=["--log-level=ERROR"],  # a notice about encryption is a warning
+            extra_arguments=["--log-level=ERROR"],  # less a notice about encryption
         )
-        try:
-            await client.async_execute(env=environment(root, log))
-        except (CellControlSignal, RuntimeError) as error:
-            raise Failed(re.sub(r"\x1b\[[0-9;]*m", "", str(error))) from None  # no colours
+        with (Path(scratch) / "kernel").open("w+") as said:  # not what a cell writes
+            try:
+                await client.async_execute(env=environment(root, log), stderr=said)
+            except CellControlSignal as error:
+                raise Failed(re.sub(r"\x1b\[[0-9;]*m", "", str(error))) from None  # no colours
+            except RuntimeError as error:
+                said.seek(0)
+                raise Failed(f"{error}\n{said.read()}") from None
         complain_about_warnings(notebook)
         lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return [(f"{kind} {short(Path(path), root)}", state) for kind, path, state in lines]
@@ -125,31 +128,37 @@ def compile_by_content(root: Path) -> None:
                 py_compile.compile(str(file), invalidation_mode=mode, quiet=2)
 
 
-def finish(coroutine: Coroutine[Any, Any, T]) -> T:
+def finish(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end, in a thread: Ctrl-C cancels it, and with it the kernels.
 
     In the main thread every nbclient would take the signal for itself.
     """
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(coroutine)
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(loop.run_until_complete, task)
-            try:
-                return future.result()
-            except BaseException:
-                loop.call_soon_threadsafe(task.cancel)
-                raise
-    finally:
-        loop.close()
+    tasks: list[asyncio.Task[None]] = []
+
+    async def main() -> None:
+        tasks.append(asyncio.ensure_future(coroutine))
+        await tasks[0]
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(asyncio.run, main())
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            for task in tasks:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+            raise
 
 
-async def several_at_once(work: Iterable[Coroutine[Any, Any, None]], jobs: int) -> None:
-    """Start coroutines in their order, at most so many at once."""
+async def several_at_once(
+    work: Callable[[str], Coroutine[Any, Any, None]], names: Iterable[str], jobs: int
+) -> None:
+    """Do the work of each name, in their order, at most so many at once."""
     places = asyncio.Semaphore(jobs)
 
-    async def wait(each: Coroutine[Any, Any, None]) -> None:
+    async def wait(name: str) -> None:
         async with places:
-            await each
+            await work(name)
 
-    await asyncio.gather(*(wait(each) for each in work))
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(wait(name))

@@ -26,9 +26,9 @@ from sphinx.errors import ExtensionError
 
 
 class Execution(NamedTuple):
-    """A notebook that was executed."""
+    """A notebook that was executed, as text."""
 
-    notebook: NotebookNode
+    text: str
     facts: Facts
     seconds: float
 
@@ -50,13 +50,13 @@ def places(root: Path, page: str) -> tuple[Path, Path]:
 
 def store(root: Path, page: str, execution: Execution) -> None:
     """Keep an execution; interrupted, it leaves none or the old one."""
-    text = nbformat.writes(execution.notebook)
     known = {
         "facts": execution.facts,
         "seconds": execution.seconds,
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "sha256": hashlib.sha256(execution.text.encode()).hexdigest(),
     }
-    for path, content in zip(places(root, page), (text, json.dumps(known, indent=1)), strict=True):
+    contents = (execution.text, json.dumps(known, indent=1))
+    for path, content in zip(places(root, page), contents, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_name(f"{path.name}.new")
         scratch.write_text(content, encoding="utf-8")
@@ -80,7 +80,7 @@ def load(root: Path, page: str) -> Execution | None:
         if known["sha256"] != hashlib.sha256(text.encode()).hexdigest():
             raise ValueError("the notebook is not the one that was stored")
         stored = {str(name): str(state) for name, state in known["facts"].items()}
-        return Execution(nbformat.reads(text, as_version=4), stored, float(known["seconds"]))
+        return Execution(text, stored, float(known["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(f"{type(error).__name__}: {error}") from error
 
@@ -140,7 +140,7 @@ def refresh(root: Path, pages: Sequence[str], jobs: int) -> list[str]:
         print(f"  {next(ended)} of {len(why)}: {page} {how}, {time:.0f} s", flush=True)
 
     longest_first = sorted(why, key=lambda page: seconds(root, page), reverse=True)
-    finish(several_at_once(map(execute, longest_first), jobs))
+    finish(several_at_once(execute, longest_first, jobs))
     return problems
 
 
@@ -164,7 +164,7 @@ async def execute_and_store(root: Path, page: str) -> None:
     if old or new:
         changed = "; ".join(difference(old, new))
         raise Failed(f"its result is not kept, since while it ran {changed}")
-    store(root, page, Execution(notebook, after, perf_counter() - begin))
+    store(root, page, Execution(nbformat.writes(notebook), after, perf_counter() - begin))
 
 
 def with_outputs(root: Path, page: str, notebook: NotebookNode) -> NotebookNode:
@@ -178,7 +178,7 @@ def with_outputs(root: Path, page: str, notebook: NotebookNode) -> NotebookNode:
     stored = load(root, page)
     if stored is None:
         raise Damaged("it was not executed")
-    executed = stored.notebook
+    executed = nbformat.reads(stored.text, as_version=4)
     ours, theirs = ([c for c in n.cells if c.cell_type == "code"] for n in (notebook, executed))
     if [cell.source for cell in ours] != [cell.source for cell in theirs]:
         raise Damaged("its code cells are not those that were executed")

@@ -32,7 +32,7 @@ def only_build(folder: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             lock.seek(0)
-            raise Stop(f"the book is being built already, by process {lock.read(20)}") from None
+            raise Stop(f"it is being built already, by process {lock.read(20)}.") from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()

@@ -46,7 +46,7 @@ def fake_pages(root: Path, scratch: Path) -> Path:
 
     pages = scratch / "_build" / "html"
     pages.mkdir(parents=True)
-    notebook = load(root, "book/page").notebook
+    notebook = nbformat.reads(load(root, "book/page").text, as_version=4)
     for name in ("index.html", "page.html"):
         (pages / name).write_text(notebook.cells[1].outputs[0].text)
     return pages
@@ -101,9 +101,24 @@ def test_a_change_while_the_pages_are_written_publishes_nothing(path, book, monk
 
     monkeypatch.setattr(build_book, "write_pages", write_and_change)
     before = (book / "page.html").stat().st_ino
-    with pytest.raises(build_book.Stop, match=f"while the pages were made, {path}"):
+    with pytest.raises(build_book.Stop, match=f"while its pages were written, {path}"):
         build_book.build(root, 1)
     assert shown(book) == "4" and (book / "page.html").stat().st_ino == before
+
+
+def test_a_change_after_a_notebook_ran_publishes_nothing(book, monkeypatch):
+    """While other notebooks run: before any page is written."""
+    root = book.parents[1]
+
+    def refresh_and_change(root, pages, jobs):
+        set_value(root, 99)
+        return []
+
+    monkeypatch.setattr(build_book, "refresh", refresh_and_change)
+    monkeypatch.setattr(build_book, "write_pages", lambda root, scratch: pytest.fail("written"))
+    with pytest.raises(build_book.Stop, match=r"were executed, mlbook/__init__\.py changed"):
+        build_book.build(root, 1)
+    assert shown(book) == "4"
 
 
 def test_a_failing_cell_leaves_the_last_book(book):
@@ -128,7 +143,7 @@ def test_the_command_says_why_there_is_no_new_book(book, monkeypatch, capsys):
     assert run_main(monkeypatch, "--root", str(root)) == 0
     with build_book.only_build(root / "_build"):
         assert run_main(monkeypatch, "--root", str(root)) == 1
-    assert "NOT built: the book is being built already" in capsys.readouterr().err
+    assert "NOT built: it is being built already" in capsys.readouterr().err
 
 
 def test_why(book, monkeypatch, capsys):
