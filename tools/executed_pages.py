@@ -108,8 +108,15 @@ def seconds(root: Path, page: str) -> float:
     return stored.seconds if stored else inf
 
 
+def measures_time(root: Path, page: str) -> bool:
+    """Whether a page times something, which another page must not slow down."""
+    return any("perf_counter" in cell.source for cell in source(root, page).cells)
+
+
 def refresh(root: Path, pages: Sequence[str], jobs: int) -> list[str]:
     """Execute the pages that need it, the longest first, and keep each that went well.
+
+    Pages that measure time come last, one by one.
 
     Returns
     -------
@@ -140,7 +147,9 @@ def refresh(root: Path, pages: Sequence[str], jobs: int) -> list[str]:
         print(f"  {next(ended)} of {len(why)}: {page} {how}, {time:.0f} s", flush=True)
 
     longest_first = sorted(why, key=lambda page: seconds(root, page), reverse=True)
-    finish(several_at_once(execute, longest_first, jobs))
+    alone = [page for page in longest_first if measures_time(root, page)]
+    finish(several_at_once(execute, [page for page in longest_first if page not in alone], jobs))
+    finish(several_at_once(execute, alone, 1))
     return problems
 
 

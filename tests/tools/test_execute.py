@@ -359,6 +359,7 @@ def test_the_longest_come_first_and_so_many_at_once(project, monkeypatch):
         record.write_text(json.dumps({**json.loads(record.read_text()), "seconds": seconds}))
         append(f"book/figures/{Path(page).name}.py")(project)
     write_page(project, "book/third", "1")
+    write_page(project, "book/timed", "from time import perf_counter")
     log, running = [], []
 
     async def fake(root, page):
@@ -368,9 +369,9 @@ def test_the_longest_come_first_and_so_many_at_once(project, monkeypatch):
         running.remove(page)
 
     monkeypatch.setattr(executed_pages, "execute_and_store", fake)
-    refresh(project, [*PAGES, "book/third"], 2)
-    assert [page for page, _ in log] == ["book/third", "book/second", "book/first"]
-    assert max(number for _, number in log) == 2
+    refresh(project, ["book/timed", *PAGES, "book/third"], 2)
+    assert [page for page, _ in log] == ["book/third", "book/second", "book/first", "book/timed"]
+    assert max(number for _, number in log) == 2 and log[-1] == ("book/timed", 1)
 
 
 def test_new_words_stand_beside_the_stored_outputs(project):
