@@ -60,7 +60,9 @@ def book(arguments: list[str]) -> None:
 def check(arguments: list[str]) -> None:
     """Style, types and quick tests of the library: a minute, for every change."""
     lint([])
-    pytest("quick tests of the library", "tests/library", "-m", "not slow and not browser", *arguments)
+    pytest(
+        "quick tests of the library", "tests/library", "-m", "not slow and not browser", *arguments
+    )
 
 
 @command
