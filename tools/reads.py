@@ -119,7 +119,8 @@ def may_be_data(path: str) -> bool:
 
 def imports(frame: FrameType | None) -> bool:
     """Whether a frame belongs to Python's import system, or its search for installed packages."""
-    return frame is not None and frame.f_code.co_filename.startswith(IMPORT_SYSTEM)
+    file = frame.f_code.co_filename if frame is not None else ""
+    return file.startswith(IMPORT_SYSTEM) or f"{os.sep}importlib_metadata{os.sep}" in file
 
 
 def passed_on(frame: FrameType | None, folders: list[str]) -> bool:

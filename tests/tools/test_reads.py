@@ -71,6 +71,7 @@ def sha(text: str) -> str:
         ("open('data/new.txt', 'w'); open('data/a.txt', 'ab')", []),
         ("import os; os.path.exists('some\\ntext'); os.path.exists('text' * 99)", []),
         ("import os, importlib.metadata as m; os.chdir('data'); m.version('pip')", []),
+        ("import os, importlib_metadata as m; os.chdir('data'); m.version('pip')", []),
         ("open('_build/made.txt'); open('data/.hidden'); open('/etc/hosts')", []),
         (
             "open('data/a.txt'); open('data/a.txt', 'w').write('9'); open('data/a.txt')",
