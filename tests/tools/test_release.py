@@ -10,6 +10,7 @@ import sys
 import tarfile
 import venv
 import zipfile
+from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
@@ -181,6 +182,9 @@ def test_a_release_needs_its_version_and_its_notes(tag, said):
 # --- dependencies --------------------------------------------------------------------------
 
 
+distributions = cache(packages_distributions)
+
+
 def imported(path: Path) -> set[str]:
     """Distributions behind the modules that a file imports."""
     names: set[str] = set()
@@ -191,8 +195,7 @@ def imported(path: Path) -> set[str]:
             names.add(node.module)
     modules = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
     modules -= {"mlbook", "book", "benchmarks", *(p.stem for p in ROOT.glob("t*/**/*.py"))}
-    known = packages_distributions()
-    return {canonicalize_name(known.get(module, [module])[0]) for module in modules}
+    return {canonicalize_name(distributions().get(module, [module])[0]) for module in modules}
 
 
 @pytest.mark.book
