@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -199,12 +200,15 @@ def test_two_writers_do_not_share_a_temporary_file(tmp_path):
     assert path.read_text() in texts and list(tmp_path.iterdir()) == [path]
 
 
-def test_sources_are_those_of_the_code_that_runs(monkeypatch):
+def test_sources_are_those_of_the_code_that_runs():
     """A file that is edited while its old code runs does not pass for the code of the result."""
     before = Toy().run(None)["sources"]
     file = runs.ROOT / "mlbook" / "partitions.py"
-    monkeypatch.setattr(runs, "_STARTED", file.stat().st_mtime - 1)
-    after = Toy().run(None)["sources"]
-    assert before["mlbook/partitions.py"] != after["mlbook/partitions.py"]
-    monkeypatch.setattr(runs, "_STARTED", file.stat().st_mtime)
-    assert Toy().run(None)["sources"]["mlbook/partitions.py"] == before["mlbook/partitions.py"]
+    times = file.stat()
+    try:
+        os.utime(file, (runs._STARTED + 9, runs._STARTED + 9))
+        edited = Toy().run(None)["sources"]
+    finally:
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert before["mlbook/partitions.py"] != edited["mlbook/partitions.py"]
+    assert Toy().run(None)["sources"] == before
