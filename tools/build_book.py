@@ -12,6 +12,7 @@ takes its place in one step.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import signal
@@ -20,12 +21,14 @@ import sys
 from pathlib import Path
 
 import reads
-from dependencies import Facts, difference
+from dependencies import Facts, difference, installed
 from executed_pages import reasons, refresh
 from publish import Stop, only_build, publish, recover
+from repository import repository_url
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("book", "mlbook", "data", "tools", "_config.yml", "_toc.yml")
+BUILT = "built.json"  # in _build: what the book there was made from
+SOURCES = ("book", "mlbook", "data", "tools", "tests", "_config.yml", "_toc.yml")
 
 
 def notebooks(root: Path) -> list[str]:
@@ -46,6 +49,28 @@ def sources(root: Path) -> Facts:
             if file.is_file() and not any(p in reads.BUILT or p[0] == "." for p in parts):
                 found[f"content {'/'.join(parts)}"] = reads.content(str(file))
     return found
+
+
+def state(root: Path, written_from: Facts) -> Facts:
+    """Return the state of the built book, and of all that it comes from beside `sources`."""
+    found = written_from | {
+        "Python": sys.version,
+        "packages": installed(root),
+        "address": str(repository_url(root)),
+    }
+    for folder in ("executed", "html"):
+        for file in sorted((root / "_build" / folder).rglob("*")):
+            if file.is_file():
+                found[f"content {file.relative_to(root)}"] = reads.content(str(file))
+    return found
+
+
+def is_built(root: Path) -> bool:
+    """Say whether the book stands as it was built, and would be built the same again."""
+    try:
+        return json.loads((root / "_build" / BUILT).read_text()) == state(root, sources(root))
+    except (OSError, ValueError):
+        return False
 
 
 def write_pages(root: Path, scratch: Path) -> Path:
@@ -100,6 +125,10 @@ def build(root: Path, jobs: int) -> None:
     problems = refresh(root, pages, jobs)
     if problems:
         raise Stop("\n\n".join(["notebooks failed.", *problems]))
+    if is_built(root):
+        print(f"The book is up to date. Open {(book / 'index.html').as_uri()}\nor run: make serve")
+        return
+    (root / "_build" / BUILT).unlink(missing_ok=True)
     before = sources(root)
     stop_if(stale(root, pages), "notebooks were executed")
     written = write_pages(root, scratch)
@@ -109,6 +138,7 @@ def build(root: Path, jobs: int) -> None:
     finally:
         recover(book)
     shutil.rmtree(scratch)
+    (root / "_build" / BUILT).write_text(json.dumps(state(root, before)))
     print(f"\nThe book is built. Open {(book / 'index.html').as_uri()}\nor run: make serve")
 
 

@@ -65,11 +65,12 @@ def set_value(root: Path, value: int) -> None:
 
 def test_a_build_leaves_the_book_and_nothing_else(book, capsys):
     assert shown(book) == "4"
-    assert sorted(p.name for p in book.parent.iterdir()) == ["executed", "html"]
+    there = ["built.json", "executed", "html"]
+    assert sorted(p.name for p in book.parent.iterdir()) == there
     set_value(book.parents[1], 5)
     build_book.build(book.parents[1], 1)
     assert shown(book) == "5"
-    assert sorted(p.name for p in book.parent.iterdir()) == ["executed", "html"]
+    assert sorted(p.name for p in book.parent.iterdir()) == there
     assert f"Open {(book / 'index.html').as_uri()}" in capsys.readouterr().out
 
 
@@ -91,6 +92,7 @@ def test_a_change_while_a_notebook_runs_publishes_nothing(book, capsys):
 @pytest.mark.parametrize("path", ["mlbook/__init__.py", "book/text.md", "data/a.csv", "_toc.yml"])
 def test_a_change_while_the_pages_are_written_publishes_nothing(path, book, monkeypatch):
     root = book.parents[1]
+    (root / "book" / "other.md").write_text("# New\n")
 
     def write_and_change(root, scratch):
         pages = fake_pages(root, scratch)
@@ -104,6 +106,39 @@ def test_a_change_while_the_pages_are_written_publishes_nothing(path, book, monk
     with pytest.raises(build_book.Stop, match=f"while its pages were written, {path}"):
         build_book.build(root, 1)
     assert shown(book) == "4" and (book / "page.html").stat().st_ino == before
+
+
+def test_pages_are_written_only_if_they_would_change(book, monkeypatch, capsys):
+    root = book.parents[1]
+    monkeypatch.setattr(build_book, "write_pages", lambda root, scratch: pytest.fail("written"))
+    build_book.build(root, 1)
+    assert "The book is up to date. Open file:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "path", ["_build/html/page.html", "_build/built.json", "book/text.md", "tests/test_a.py"]
+)
+def test_pages_are_written_again_if_anything_changed(path, book):
+    root = book.parents[1]
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_text("spoilt")
+    before = (book / "index.html").stat().st_ino
+    build_book.build(root, 1)
+    assert shown(book) == "4" and (book / "index.html").stat().st_ino != before
+
+
+def test_a_source_that_changes_at_the_last_moment_is_not_taken_for_built(book, monkeypatch):
+    root = book.parents[1]
+    (root / "book" / "text.md").write_text("old")
+    real = build_book.publish
+
+    def publish_and_change(pages, target):
+        real(pages, target)
+        (root / "book" / "text.md").write_text("new")
+
+    monkeypatch.setattr(build_book, "publish", publish_and_change)
+    build_book.build(root, 1)
+    assert not build_book.is_built(root)
 
 
 def test_a_change_after_a_notebook_ran_publishes_nothing(book, monkeypatch):

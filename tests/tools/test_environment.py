@@ -30,13 +30,13 @@ def test_made_once_and_ready_ever_after(fake):
     venv, steps = fake
     assert state(venv, newest=False) == "missing"
     assert ensure(venv) == environment.python_of(venv)
-    assert len(steps) == 4 and "-m venv" in steps[0] and "requirements.lock" in steps[1]
+    assert len(steps) == 5 and "-m venv" in steps[0] and "requirements.lock" in steps[2]
     assert state(venv, newest=False) == "ready"
     ensure(venv)
-    assert len(steps) == 4
+    assert len(steps) == 5
 
 
-@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("which", range(5))
 def test_an_interruption_at_any_step_is_noticed_and_mended(which, fake, monkeypatch, capsys):
     venv, steps = fake
     real = environment.run
@@ -53,7 +53,7 @@ def test_an_interruption_at_any_step_is_noticed_and_mended(which, fake, monkeypa
     monkeypatch.setattr(environment, "run", real)
     steps.clear()
     ensure(venv)
-    assert len(steps) == 4 and state(venv, newest=False) == "ready"
+    assert len(steps) == 5 and state(venv, newest=False) == "ready"
     assert "made again" in capsys.readouterr().out
 
 
@@ -64,7 +64,7 @@ def test_a_changed_lock_file_installs_again_without_starting_over(fake, monkeypa
     monkeypatch.setattr(environment, "FROM", (*environment.FROM, "README.md"))
     assert state(venv, newest=False) == "old"
     ensure(venv)
-    assert len(steps) == 3 and state(venv, newest=False) == "ready"
+    assert len(steps) == 4 and state(venv, newest=False) == "ready"
 
 
 def test_another_python_starts_over(fake):
@@ -103,11 +103,17 @@ def test_a_failing_step_says_what_failed(tmp_path):
         environment.run([str(tmp_path / "no-such-program")], "no luck")
 
 
-def test_uv_is_used_where_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(environment.shutil, "which", lambda name: "/somewhere/uv")
-    assert environment.installer(tmp_path)[:3] == ["/somewhere/uv", "pip", "install"]
-    monkeypatch.setattr(environment.shutil, "which", lambda name: None)
-    assert environment.installer(tmp_path)[1:4] == ["-m", "pip", "install"]
+def test_pip_does_what_uv_cannot(tmp_path, monkeypatch):
+    tried = []
+
+    def only_pip(command, failure):
+        tried.append(command[2])
+        if command[2] == "uv":
+            raise EnvironmentFailure(failure)
+
+    monkeypatch.setattr(environment, "run", only_pip)
+    environment.install(tmp_path, ["numpy"])
+    assert tried == ["uv", "pip"]
 
 
 def test_an_unsupported_python_is_told_on_the_command_line(tmp_path):
