@@ -15,16 +15,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-plt = pytest.importorskip("matplotlib.pyplot")
-widgets = pytest.importorskip("ipywidgets")
-Image = pytest.importorskip("PIL.Image")
-
-from matplotlib.figure import Figure  # noqa: E402
-
-from mlbook import explore as module  # noqa: E402
-from mlbook.explore import MAX_STATES, Slider, explore  # noqa: E402
+from mlbook import explore as module
+from mlbook.explore import MAX_STATES, Slider, explore
 
 pytestmark = pytest.mark.book
+plt: Any
+widgets: Any
+Image: Any
+Figure: Any
+
+
+@pytest.fixture(scope="module", autouse=True)
+def packages() -> None:
+    """Load what draws when the first test runs: the tests are collected without it."""
+    global plt, widgets, Image, Figure
+    plt = pytest.importorskip("matplotlib.pyplot")
+    widgets = pytest.importorskip("ipywidgets")
+    Image = pytest.importorskip("PIL.Image")
+    Figure = plt.Figure
 
 
 @pytest.fixture

@@ -172,6 +172,16 @@ def test_import_is_light():
         assert run.stdout.strip() == "[]", run.stdout + run.stderr
 
 
+def test_the_librarys_tests_are_collected_without_the_books_packages():
+    code = "import sys, pytest; pytest.main(['tests/library', '--collect-only', '-qq', *NO]); "
+    code += "print('loaded', sorted(PACKAGES & {m.partition('.')[0] for m in sys.modules}))"
+    plugins = ["-p", "no:nbval", "-p", "no:cacheprovider"]
+    books = {"matplotlib", "IPython", "ipywidgets", "sphinx", "nbformat", "selenium", "book"}
+    code = f"NO, PACKAGES = {plugins}, {books}; {code}"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "loaded []", run.stdout[-300:] + run.stderr
+
+
 def test_flat_names_are_public_names_of_their_rooms():
     for name in mlbook.__all__:
         thing = getattr(mlbook, name)
