@@ -12,10 +12,10 @@ def need(module: str, *, project: str, extra: str) -> Any:
 
     Examples
     --------
-    >>> need("no_such_module", project="no-such-project", extra="book")
+    >>> need("no_such_module", project="no-such-project", extra="notebook")
     Traceback (most recent call last):
     ...
-    ImportError: this needs no-such-project, of the extra `book`: pip install "mlbook[book]"
+    ImportError: this needs no-such-project, of the extra `notebook`: pip install "mlbook[notebook]"
     """
     try:
         return import_module(module)

@@ -141,7 +141,7 @@ def explore(
         return _draw(figure_function, alt, controls, positions)
 
     if os.environ.get("MLBOOK_STATIC", "0") not in ("", "0"):
-        display = need("IPython.display", project="ipython", extra="book")
+        display = need("IPython.display", project="ipython", extra="notebook")
         return display.HTML(_static_block(draw, controls))
     return _live_box(draw, controls)
 
@@ -252,7 +252,7 @@ def _draw(
     positions: Sequence[int],
 ) -> _State:
     """Call `figure_function` at one position; leave no figure open, whatever happens."""
-    plt = need("matplotlib.pyplot", project="matplotlib", extra="book")
+    plt = need("matplotlib.pyplot", project="matplotlib", extra="notebook")
     at = list(zip(controls, positions, strict=True))
     values = {c.name: c.values[p] for c, p in at}
     was_open = set(plt.get_fignums())
@@ -291,8 +291,8 @@ def _draw(
 
 def _render(figure: Figure) -> tuple[bytes, tuple[int, int]]:
     """Draw the whole canvas (no cropping to the ink) as a palette PNG on white."""
-    agg = need("matplotlib.backends.backend_agg", project="matplotlib", extra="book")
-    Image = need("PIL.Image", project="pillow", extra="book")
+    agg = need("matplotlib.backends.backend_agg", project="matplotlib", extra="notebook")
+    Image = need("PIL.Image", project="pillow", extra="notebook")
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     figure.set_dpi(DPI)
@@ -389,7 +389,7 @@ def _row(identifier: str, control: _Control) -> str:
 
 def _live_box(draw: Callable[[Sequence[int]], _State], controls: Sequence[_Control]) -> VBox:
     """Return the sliders over a picture that is redrawn when one of them moves."""
-    widgets = need("ipywidgets", project="ipywidgets", extra="book")
+    widgets = need("ipywidgets", project="ipywidgets", extra="notebook")
     first = draw([c.start for c in controls])
     sliders = [
         widgets.SelectionSlider(

@@ -62,7 +62,7 @@ def subplots(
     >>> axes.shape
     (1, 2)
     """
-    mpl = need("matplotlib", project="matplotlib", extra="book")
+    mpl = need("matplotlib", project="matplotlib", extra="notebook")
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):

@@ -84,8 +84,8 @@ def opening_lacks(path: Path) -> list[str]:
     missing = []
     if cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
         missing.append("a title in its first cell")
-    extras = "book,reproduce,scale" if _imports(code, "dask") else "book,reproduce"
-    setup = setup_cell.SOURCE.replace("book,reproduce", extras)
+    extras = "notebook,reproduce,scale" if _imports(code, "dask") else "notebook,reproduce"
+    setup = setup_cell.SOURCE.replace("notebook,reproduce", extras)
     if (
         code[0].get("id") != setup_cell.ID
         or setup_cell.with_address(code[0].source, "") != setup

@@ -29,7 +29,8 @@ files; none of their code is imported, and nothing of them is passed on with mlb
 """
 GROUPS = {
     "library": "The library",
-    "book": "Reading and building the book",
+    "notebook": "Running a notebook",
+    "book": "Building the book",
     "test": "Testing",
     "reproduce": "What the papers compare with",
     "fast": "A compiled search for change points",

@@ -23,7 +23,7 @@ if find_spec("book") is None and not REPOSITORY:
     raise ImportError('Write where the book is: REPOSITORY = "https://..."')
 if find_spec("book") is None:
     !git clone --quiet --depth 1 {REPOSITORY} mlbook-book
-    %pip install --quiet -e "./mlbook-book[book,reproduce]"
+    %pip install --quiet -e "./mlbook-book[notebook,reproduce]"
     sys.path.insert(0, str(Path("mlbook-book").resolve(strict=True)))"""
 
 

@@ -256,7 +256,7 @@ def _pairs(root: Path, where: str) -> list[tuple[Path, Path]]:
 
 def _pixels(path: Path, mode: str | None = None) -> NDArray[np.uint8]:
     """Values of the pixels of a file; of a file with a palette, their indices in it."""
-    with need("PIL.Image", project="pillow", extra="book").open(path) as image:
+    with need("PIL.Image", project="pillow", extra="notebook").open(path) as image:
         return np.array(image if mode is None else image.convert(mode), dtype=np.uint8)
 
 
