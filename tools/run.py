@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 JOBS = os.environ.get("JOBS", "2")
 NODE = ROOT / "tests" / "book" / "browser"
 PARALLEL = ("-n", JOBS, "--dist", "loadfile", "-p", "no:nbval")  # nbval loads Jupyter
-BUILT = ("_build", "build", "dist", ".venv", ".venv-newest", *(f"{NODE}/node_modules",))
+BUILT = ("_build", "build", "dist", ".venv", ".venv-newest", f"{NODE}/node_modules")
 CACHES = (".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis", "__pycache__")
 COMMANDS: dict[str, Callable[[list[str]], None]] = {}
 
