@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -337,7 +338,9 @@ def test_an_interruption_keeps_what_is_done_and_stops_the_kernels(how, tmp_path)
     chapters = "chapters:\n- file: book/first\n- file: book/third\n"
     (tmp_path / "_toc.yml").write_text(f"format: jb-book\nroot: book/second\n{chapters}")
     command = [sys.executable, str(TOOLS / "build_book.py"), "--root", str(tmp_path), "--jobs=1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as build:
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background ignores it
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, preexec_fn=heed, **pipes) as build:
         end = time.time() + 60
         second = executed_pages.places(tmp_path, "book/second")[1]
         while not (second.exists() and pid.exists()) and time.time() < end:
