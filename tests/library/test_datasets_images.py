@@ -182,7 +182,7 @@ def test_bad_arguments_are_refused(arguments, message):
 def test_missing_packages_are_named(horses, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     monkeypatch.setitem(sys.modules, "skimage.data", None)
-    with pytest.raises(ImportError, match=r"pillow.*mlbook\[book\]"):
+    with pytest.raises(ImportError, match=r"pillow.*mlbook\[notebook\]"):
         load_horses(horses)[0]
     with pytest.raises(ImportError, match=r"scikit-image.*mlbook\[reproduce\]"):
         make_texture_collages(1)
