@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+import claims
 import nbformat
 import notebooks
 import setup_cell
@@ -44,7 +45,7 @@ def reading_minutes(path: Path) -> float:
 
     120 words a minute, 5 seconds for a formula in the text, a minute for one of its own,
     half a minute for a cell, a minute for a figure and two for an explorer. Nobody reads the
-    setup and the imports.
+    setup and the imports, and few unfold a claim.
     """
     minutes = 0.0
     for cell in nbformat.read(path, as_version=4).cells:
@@ -56,7 +57,7 @@ def reading_minutes(path: Path) -> float:
             minutes += words / 120 + displayed + inline / 12
         elif re.search(r"^explore\(", cell.source, re.MULTILINE):
             minutes += 2
-        elif not {FOLDED, setup_cell.TAG} & _tags(cell):
+        elif not {FOLDED, claims.TAG, setup_cell.TAG} & _tags(cell):
             minutes += 1 if "hide-input" in _tags(cell) else 0.5
         if exercises:
             break

@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 ROOMS = (
     "executed_pages",
+    "claim_pages",
     "repository_pages",
     "equation_tables",
     "source_pages",
