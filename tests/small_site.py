@@ -10,12 +10,14 @@ from zlib import crc32
 
 import setup_cell
 
+from book.claims import Claim
+
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = "https://github.com/who/what"
 
 SETTINGS = """
 extensions = ["myst_nb", "sphinx_book_theme", "sphinxcontrib.bibtex", "repository_pages",
-              "source_pages", "quiz_pages", "page_nodes"]
+              "source_pages", "quiz_pages", "claim_pages", "page_nodes"]
 html_theme = "sphinx_book_theme"
 templates_path = ["book/_templates"]
 exclude_patterns = ["book/figures/_*"]
@@ -36,7 +38,15 @@ If $x$, and ($y$) or $z$ here, then {cite:t}`a2000`. {{ opened_alone }}
 
 ```{bibliography}
 ```
+
+```{claims} book/page
+```
+
+```{claims}
+```
 """
+
+CLAIM = 'claim("1 < 2, always.", 1 < 2, data="two numbers", number="2")'
 
 DRAWING = '''"""Figures of the page."""
 
@@ -92,6 +102,7 @@ def build(root: Path) -> Path:
     explorer = {"text/html": '<figure class="mlbook-explore">moves</figure>'}
     place = {"text/html": '<div data-quiz="page"></div>'}
     words = {"text/plain": "no picture"}
+    claim = Claim("1 < 2, always.", data="two numbers", number="2")._repr_mimebundle_()
     page = notebook(
         {"cell_type": "markdown", "id": "text", "metadata": {}, "source": TEXT},
         cell(setup_cell.SOURCE, tags=[setup_cell.TAG], name=setup_cell.ID),
@@ -99,6 +110,7 @@ def build(root: Path) -> Path:
         cell("explore(demo.moving, slope=[1, 2])", explorer),
         cell("print(demo.line())", words),
         cell('quiz("page")', place),
+        cell(CLAIM, claim, ["claim"]),
     )
     (root / "book" / "page.ipynb").write_text(page)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-b", "html", "."]

@@ -52,7 +52,7 @@ def problems(path: Path) -> Iterator[str]:
         tags = cell.metadata.get("tags", [])
         if bool(made) != (TAG in tags):
             yield f"{where}: a cell is tagged {TAG} if and only if it claims"
-        if made and set(tags) != {TAG}:
+        elif made and set(tags) != {TAG}:
             yield f"{where}: a cell that claims has no other tag; its code is not shown"
         for call in made:
             said = text(call)

@@ -47,3 +47,16 @@
     }).observe(article);
   });
 })();
+
+// A link to a claim opens the mark that it is folded into.
+(() => {
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = target?.closest("details.mlbook-claims");
+    if (!fold || fold.open) return;
+    fold.open = true;
+    target.scrollIntoView();
+  };
+  window.addEventListener("load", unfold);
+  window.addEventListener("hashchange", unfold);
+})();

@@ -1,0 +1,46 @@
+"""Claims on the pages."""
+
+import pytest
+from bs4 import BeautifulSoup
+
+from book.claims import Claim
+
+pytestmark = pytest.mark.book
+
+
+@pytest.fixture(scope="module")
+def page(small_site):
+    return BeautifulSoup((small_site / "book" / "page.html").read_text(), "html.parser")
+
+
+def test_a_claim_leaves_a_mark_that_unfolds_to_its_check(page):
+    (mark,) = page.select("details.mlbook-claims")
+    assert mark.summary.text == "✓ Checked" and not mark.has_attr("open")
+    assert mark.li.text == "1 < 2, always. two numbers; 2."
+    assert mark.pre.text.startswith('claim("1 < 2, always.", 1 < 2')
+    assert page.text.count("claim(") == 1  # the cell itself does not show its code
+
+
+def test_the_list_links_to_the_mark(page):
+    (row,) = page.select("table.mlbook-claim-list tbody tr")
+    assert [cell.text for cell in row.select("td")] == ["1 < 2, always.", "two numbers", "2"]
+    address, _, place = row.a["href"].rpartition("#")
+    assert address in ("", "page.html") and page.select_one(f"li#{place}").text.startswith("1 < 2")
+
+
+def test_the_list_says_how_many_were_checked_how(page):
+    from claim_pages import summary
+
+    counted = "There are 1 claims. Of these, 0 are about random data"
+    assert counted in page.text.replace("\n", " ")
+    claims = [Claim("a", seeds=20), Claim("b", stored=("c",)), Claim("d", cause=True), Claim("e")]
+    text = summary(claims)
+    assert "4 claims" in text and "1 are about random data" in text and "1 name a cause" in text
+
+
+def test_several_claims_share_a_mark():
+    from claim_pages import mark
+
+    html = BeautifulSoup(mark([Claim("a < b"), Claim("c")], "x = 1"), "html.parser")
+    assert html.summary.text == "✓ 2 claims checked"
+    assert [item["id"] for item in html.select("li")] == ["claim-a-b", "claim-c"]
