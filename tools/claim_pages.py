@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import nbformat
 from docutils import nodes
@@ -50,7 +51,8 @@ def claims_of(cell: NotebookNode) -> list[Claim]:
 
 def anchor(claim: Claim) -> str:
     """Return the name of its place on the page."""
-    return f"claim-{nodes.make_id(claim.text)[:60].strip('-')}"
+    words = nodes.make_id(claim.text)[:40].strip("-")
+    return f"claim-{words}-{crc32(claim.text.encode()):08x}"
 
 
 def mark(claims: list[Claim], code: str) -> str:
