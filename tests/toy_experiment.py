@@ -8,8 +8,8 @@ import pytest
 from book import reproduction
 from book.reproduction import Column, Experiment, command_line, runs
 
-LOSS = Column("loss", "Loss", tolerance=0.02)
-TIME = Column("time", "Time", tolerance=3, ratio=True)
+LOSS = Column("loss", "Loss")
+TIME = Column("time", "Time", ratio=True)
 
 
 class Toy:
@@ -24,7 +24,7 @@ class Toy:
                 paper="Nobody 2000",
                 title="nothing",
                 columns=(LOSS, TIME),
-                paper_numbers={"a": {"loss": 0.2, "time": 1.0}, "b": {"loss": 3.0}},
+                paper_numbers={"a": {"loss": "0.2", "time": 1.0}, "b": {"loss": "3.0"}},
                 units=self.units,
                 run_unit=self.run_unit,
                 note="All made up.",

@@ -189,7 +189,7 @@ def comparison(
     column: str | None = None,
     results: str | Path | None = None,
 ) -> Table:
-    """Paper's number, ours with its spread, and a verdict, for `book.figures.style.table`.
+    """Paper's number, ours with its standard error, and a verdict, for `book.figures.style.table`.
 
     Parameters
     ----------
@@ -224,12 +224,13 @@ def comparison(
     >>> header
     ['', 'paper', 'ours', 'verdict']
     >>> rows[1]
-    ['Euclidean', '3.000', '3.000 ± 0.000', 'matches']
+    ['Euclidean', '3.0', '3.000 ± 0.000 (10)', 'matches']
     """
     if scale is not None:
         return compare(find(name), run(name, scale, results=results), column, command(name))
     table = compare(find(name), load(name, results=results), column, command(name))
-    return table._replace(note=age_note(name, results=results))
+    notes = [note for note in (table.note, age_note(name, results=results)) if note]
+    return table._replace(note=" ".join(notes))
 
 
 def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Line]]:
@@ -249,8 +250,8 @@ def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Li
         experiment, the id that `command` takes.
     rows : list of Line
         One for each number, in the order of the papers, and one for an item without numbers.
-        The verdict is that of `comparison`, or "nothing to compare" where the paper has no number,
-        "drawn" for a picture of ours, "missing" without a stored result.
+        The verdict is that of `comparison`, or "no number in the paper", "drawn" for a picture of
+        ours, "missing" without a stored result.
 
     Raises
     ------
@@ -263,7 +264,7 @@ def scoreboard(*, results: str | Path | None = None) -> tuple[list[str], list[Li
     >>> header[1:3], header[4:7]
     (['item', 'number'], ['printed', 'ours', 'verdict'])
     >>> rows[0].item, rows[0].number, rows[0].verdict
-    ('Table 1', 'MLCA: Δ, spectral step', 'matches')
+    ('Table 1', 'MLCA: Δ, spectral step', 'differs')
     """
     shown = {shown.experiment for item in ITEMS for shown in item.shown}
     stored = {name: load(name, results=results) for name in EXPERIMENTS if name in shown}

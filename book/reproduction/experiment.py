@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
 
 from book.reproduction.units import Unit
+from book.spread import Mean
 
-Number = float | tuple[float, float]  # a mean, or a mean and its spread
+Number = str | float  # as the paper prints it, or a ratio of its times
 Numbers = Mapping[str, Mapping[str, Number]]  # by row and key of the column
+Words = Mapping[str, Mapping[str, str]]  # likewise
 Reasons = Mapping[str | tuple[str, str], str]  # by row, or by row and key of the column
+
+_PRINTED = re.compile(r"(-?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?(?:e-\d+)?))?")
+
+
+class Printed(NamedTuple):
+    """A number of a paper: its value, half a unit of its last digit, and the printed spread."""
+
+    value: float
+    rounding: float
+    spread: float
+
+
+def parse(text: str) -> Printed:
+    """Read a number as a paper prints it, with its digits.
+
+    Examples
+    --------
+    >>> parse("0.07")
+    Printed(value=0.07, rounding=0.005, spread=0.0)
+    >>> parse("34.50 ± 0.1")
+    Printed(value=34.5, rounding=0.005, spread=0.1)
+    """
+    found = _PRINTED.fullmatch(text)
+    if found is None:
+        raise ValueError(f"a printed number is such as 0.07 or 1.34 ± 0.02; got {text!r}")
+    value = Decimal(found[1])
+    exponent = value.as_tuple().exponent
+    rounding = Decimal(5).scaleb(int(exponent) - 1)
+    return Printed(float(value), float(rounding), float(found[2] or 0))
 
 
 @dataclass(frozen=True)
@@ -22,35 +56,34 @@ class Column:
         Its name in the numbers of a unit.
     title : str
         Its name in tables.
-    tolerance : float
-        Differences up to this are none: the paper's rounding, and what does not matter.
-        For a ratio it is a factor, 3 meaning three times more or less.
     ratio : bool, default=False
-        Compare on a logarithmic scale and take the median over units: training times.
+        A training time, as a multiple of another or in seconds: the median over units is shown,
+        and there is no verdict, as times of other machines and programs cannot match.
     digits : int, default=3
-        Digits shown: after the point or, for a ratio, significant.
+        Digits shown of ours: after the point or, for a ratio, significant.
 
     Examples
     --------
-    >>> Column("loss", "Δ", tolerance=0.02).show((0.0701, 0.012))
-    '0.070 ± 0.012'
+    >>> Column("loss", "Δ").show(Mean(0.0701, 0.012, 10))
+    '0.070 ± 0.012 (10)'
+    >>> Column("loss", "Δ").show("0.07")
+    '0.07'
     """
 
     key: str
     title: str
-    tolerance: float
     ratio: bool = False
     digits: int = 3
 
-    def show(self, number: Number | None) -> str:
-        """Write a mean, with its spread if there is one."""
+    def show(self, number: Number | Mean | None) -> str:
+        """Write a number: the paper's as printed, ours with its spread; a dash for none."""
         if number is None:
             return "–"
-        mean, spread = mean_and_spread(number)
-        if self.ratio:
-            return f"{mean:.{self.digits}g}" if mean < 1000 else f"{mean:.0e}"
-        text = f"{mean:.{self.digits}f}"
-        return f"{text} ± {spread:.{self.digits}f}" if isinstance(number, tuple) else text
+        if isinstance(number, str):
+            return number
+        if isinstance(number, Mean):
+            return number.show(self.digits)
+        return f"{number:.{self.digits}g}" if number < 1000 else f"{number:.0e}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +99,8 @@ class Experiment:
     columns : sequence of Column
         What is measured.
     paper_numbers : mapping of row to mapping of column key to number
-        The paper's numbers; (mean, spread) where it gives both.
+        The paper's numbers as it prints them, such as "0.07" or "1.34 ± 0.02"; in a column of
+        ratios, floats.
     units : callable
         From a scale ("smoke", "book" or "full") to the list of units: dictionaries of JSON
         values that say all there is to know, with a "row" and a "seed".
@@ -77,18 +111,21 @@ class Experiment:
     what : str, default="table"
         "table", "figure", or "variant" for what the paper does not have.
     data : str, default="same"
-        "same" data as in the paper, a "stand-in", or what was changed.
+        "same" if data, sizes and protocol are the paper's; else "changed: " or "stand-in: " and
+        what exactly. Only on the same data is a number judged.
     note : str, default=""
         What a reader of the numbers has to know: settings, subsampling, stand-ins.
     reasons : mapping, default={}
         From a row, or a (row, column key), to the reason why our number is not the
         paper's, or why there is none.
+    paper_words : mapping of row to mapping of column key to str, default={}
+        What the paper says in words where it prints no number.
 
     Examples
     --------
-    >>> losses = Column("loss", "Δ", tolerance=0.1)
+    >>> losses = Column("loss", "Δ")
     >>> experiment = Experiment(
-    ...     "toy", "A paper", "One number", [losses], {"method": {"loss": 1.0}},
+    ...     "toy", "A paper", "One number", [losses], {"method": {"loss": "1.0"}},
     ...     units=lambda scale: [{"row": "method", "seed": 0}],
     ...     run_unit=lambda unit: {"loss": 1.05},
     ... )
@@ -107,13 +144,15 @@ class Experiment:
     data: str = "same"
     note: str = ""
     reasons: Reasons = field(default_factory=dict)
+    paper_words: Words = field(default_factory=dict)
 
     @property
     def rows(self) -> list[str]:
         """The paper's rows, then those that only we have."""
-        return list(dict.fromkeys([*self.paper_numbers, *(u["row"] for u in self.units("full"))]))
+        ours = (unit["row"] for unit in self.units("full"))
+        return list(dict.fromkeys([*self.paper_numbers, *self.paper_words, *ours]))
 
-
-def mean_and_spread(number: Number) -> tuple[float, float]:
-    """Return a number's mean and spread, 0 where it has none."""
-    return number if isinstance(number, tuple) else (number, 0.0)
+    @property
+    def kind(self) -> str:
+        """Kind of its data: "same", "changed" or "stand-in"."""
+        return self.data.partition(":")[0]

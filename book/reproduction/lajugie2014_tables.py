@@ -24,18 +24,17 @@ from mlbook.partitions import partition_loss
 
 
 class DataSet(NamedTuple):
-    """A data set of Table 2: its name, how to load it, the rounding of the paper's losses."""
+    """A data set of Table 2: its name, and how to load it."""
 
     title: str
     load: Callable[[], tuple[Any, Any]]
-    tolerance: float
 
 
 TABLES = {
-    "iris": DataSet("Iris", partial(load_iris, return_X_y=True), 0.01),
-    "wine": DataSet("Wine", partial(load_wine, return_X_y=True), 0.01),
-    "letters": DataSet("Letters", load_letters, 0.1),
-    "libras": DataSet("Libras", load_libras, 0.5),
+    "iris": DataSet("Iris", partial(load_iris, return_X_y=True)),
+    "wine": DataSet("Wine", partial(load_wine, return_X_y=True)),
+    "letters": DataSet("Letters", load_letters),
+    "libras": DataSet("Libras", load_libras),
 }
 LARGE = ("letters", "libras")  # at the other scales only for k-means as it is
 SPLITS = {"same": "train = test", "half": "half and half"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from book.reproduction.experiment import Column, Experiment
+from book.reproduction.experiment import Column, Experiment, Number
 from book.reproduction.law2016_clusters import (
     LARGE_MARGIN_ALPHA,
     N_NOISE_FEATURES,
@@ -25,24 +25,25 @@ from book.reproduction.law2016_clusters import (
 from mlbook.baselines import MAX_SAMPLES, N_PAIRS
 
 # Test loss Δ and training time in seconds (0: no training) in Tables 1, 2 and 3. XQDA is not in
-# the tables: the text says that its losses and times are exactly those of KISSME.
-KISSME = ((0.07, 0.5), (2.02, 2), (2.0, 2))
-PRINTED: dict[str, tuple[tuple[float, float], ...]] = {
-    "MLCA": ((0.07, 0.004), (0.09, 0.005), (0.0, 0.005)),
-    "Euclidean": ((3.0, 0), (3.0, 0), (3.0, 0)),
-    "Xing et al. (MMC)": ((0.7, 4378), (3.0, 21552), (3.0, 18240)),
-    "Lajugie et al.": ((0.11, 336), (0.09, 2462), (0.0, 4222)),
+# the tables: the text says that its losses and times are exactly those of KISSME. Table 3 prints
+# a bare 0 three times: read as 0.00, the digits that the same methods have in the other tables.
+KISSME = (("0.07", 0.5), ("2.02", 2), ("2.0", 2))
+PRINTED: dict[str, tuple[tuple[str, float], ...]] = {
+    "MLCA": (("0.07", 0.004), ("0.09", 0.005), ("0.00", 0.005)),
+    "Euclidean": (("3.0", 0), ("3.0", 0), ("3.0", 0)),
+    "Xing et al. (MMC)": (("0.7", 4378), ("3.0", 21552), ("3.0", 18240)),
+    "Lajugie et al.": (("0.11", 336), ("0.09", 2462), ("0.00", 4222)),
     "KISSME": KISSME,
     "XQDA": KISSME,
-    "ITML": ((0.08, 370), (3.0, 1260), (3.0, 1557)),
-    "PCCA": ((0.08, 400), (0.29, 2176), (0.0, 2106)),
-    "LMNN": ((3.0, 4), (3.0, 11), (3.0, 10)),
+    "ITML": (("0.08", 370), ("3.0", 1260), ("3.0", 1557)),
+    "PCCA": (("0.08", 400), ("0.29", 2176), ("0.00", 2106)),
+    "LMNN": (("3.0", 4), ("3.0", 11), ("3.0", 10)),
 }
 
 
-def paper_numbers(table: int) -> dict[str, dict[str, float]]:
+def paper_numbers(table: int) -> dict[str, dict[str, Number]]:
     """Numbers of one table; the one loss it prints is compared with both of ours."""
-    numbers: dict[str, dict[str, float]] = {}
+    numbers: dict[str, dict[str, Number]] = {}
     reference = PRINTED["MLCA"][table - 1][1]
     for row, printed in PRINTED.items():
         loss, seconds = printed[table - 1]
@@ -76,8 +77,12 @@ def reasons(table: int) -> dict[str | tuple[str, str], str]:
     sampled = "a sample of the pairs and default settings; the paper has all pairs, and tunes"
     scatters = "all pairs through class scatters; the paper forms the pairs"
     agrees = "the paper's number agrees with the spectral step"
+    draws = (
+        "single draws of ours lie on both sides of the paper's number; it does not say over how "
+        "many draws that is a mean"
+    )
     return {
-        ("MLCA", "delta"): agrees,
+        ("MLCA", "delta"): draws if table == 1 else agrees,
         ("Lajugie et al.", "delta"): agrees,
         ("Euclidean", "delta_spectral"): f"{cancels}; the paper's number agrees without it",
         "Xing et al. (MMC)": sampled,
@@ -94,6 +99,7 @@ def reasons(table: int) -> dict[str | tuple[str, str], str]:
         ("PCCA", "delta_spectral"): cancels,
         ("LMNN", "delta_spectral"): cancels,
         ("LMNN", "time"): "another implementation, on fewer rows",
+        **({("MLCA", "delta_spectral"): draws} if table == 1 else {}),
     }
 
 
@@ -103,9 +109,9 @@ EXPERIMENTS = [
         paper="Law et al. 2016",
         title=f"Table {table}: {setting.title}",
         columns=(
-            Column("delta", "Δ, k-means on X_t L", tolerance=0.02),
-            Column("delta_spectral", "Δ, spectral step", tolerance=0.02),
-            Column("time", "training time / MLCA", tolerance=3, ratio=True),
+            Column("delta", "Δ, k-means on X_t L"),
+            Column("delta_spectral", "Δ, spectral step"),
+            Column("time", "training time / MLCA", ratio=True),
         ),
         paper_numbers=paper_numbers(table),
         units=partial(units, tables=(table,)),
@@ -120,9 +126,9 @@ EXPERIMENTS = [
         paper="Law et al. 2016",
         title=f"Δ on the data of Tables 1 to 3 with {N_NOISE_FEATURES} more features, all noise",
         what="variant",
-        data="the paper's, with noise features added",
+        data=f"changed: {N_NOISE_FEATURES} features of noise added to the paper's three",
         columns=[
-            Column(f"table{table}{key}", f"T{table}, {title}", tolerance=0.02)
+            Column(f"table{table}{key}", f"T{table}, {title}")
             for table in SETTINGS
             for key, title in (("", "k-means on X_t L"), ("_spectral", "spectral step"))
         ],

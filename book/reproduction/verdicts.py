@@ -1,14 +1,22 @@
-"""How the numbers of an experiment are judged beside the paper's."""
+"""How the numbers of an experiment are judged beside the paper's: one rule for all pages.
+
+Every number has a margin. That of a number of the paper is half a unit of its last printed digit,
+and the spread where the paper prints one; that of ours is two standard errors. Two numbers are
+clearly apart if they differ by more than their two margins together.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from book.reproduction.experiment import Column, Experiment, Number, mean_and_spread
+from book.reproduction.experiment import Column, Experiment, Number, parse
+from book.spread import Mean, stored_mean
 
 Result = Mapping[str, Any]  # as `book.reproduction.run` returns
+VERDICTS = ("matches", "same ordering", "differs")
+OTHER_DATA = {"changed": "changed data", "stand-in": "stand-in"}  # in place of a verdict
 
 
 class Table(NamedTuple):
@@ -19,74 +27,91 @@ class Table(NamedTuple):
     note: str = ""
 
 
-def judge(column: Column, row: str, paper: Mapping[str, Number], ours: Mapping[str, Number]) -> str:
-    """Judge one number beside the paper's.
-
-    "matches": they differ by at most the tolerance plus twice the spread, of which no
-    more than ten tolerances count, so that nothing matches merely because it scatters.
-    "same ordering": not so, but every row that the paper puts clearly (by more than the
-    tolerance) above or below this one is clearly on the same side of it here.
-    "differs": neither. Empty: there is nothing to compare.
+def side(one: Number | Mean, other: Number | Mean) -> int:
+    """Return 1 or −1 if one number is clearly above or below the other, 0 if neither.
 
     Examples
     --------
-    >>> loss = Column("loss", "loss", tolerance=0.1)
-    >>> paper = {"a": 1.0, "b": 2.0, "c": 3.0}
-    >>> ours = {"a": (1.3, 0.1), "b": (2.5, 0.1), "c": (2.0, 0.1)}
-    >>> [judge(loss, row, paper, ours) for row in paper]
+    >>> side("0.07", Mean(0.090, 0.004, 10)), side("0.07", Mean(0.080, 0.004, 10))
+    (-1, 0)
+    """
+    (a, its_margin), (b, margin) = _value_and_margin(one), _value_and_margin(other)
+    apart = abs(a - b) > its_margin + margin + 1e-9  # in floating point, 0.075 − 0.07 > 0.005
+    return int(math.copysign(apart, a - b))
+
+
+def judge(row: str, paper: Mapping[str, Number], ours: Mapping[str, Mean]) -> str:
+    """Judge one number beside the paper's, both on the same data.
+
+    "matches": the two are not clearly apart. "same ordering": they are, but every row that the
+    paper puts clearly above or below this one is clearly on the same side of it here, and there
+    is such a row. "differs": neither. "one run": it has no standard error, so there is no verdict.
+    Empty: there is nothing to compare.
+
+    Examples
+    --------
+    >>> paper = {"a": "1.0", "b": "2.0", "c": "3.0"}
+    >>> ours = {"a": Mean(1.2, 0.1, 9), "b": Mean(2.5, 0.1, 9), "c": Mean(2.0, 0.1, 9)}
+    >>> [judge(row, paper, ours) for row in paper]
     ['matches', 'differs', 'differs']
     """
     if row not in paper or row not in ours:
         return ""
-    scale: Callable[[float], float] = math.log if column.ratio else float
-    tolerance = scale(column.tolerance)
-    theirs = {name: scale(mean_and_spread(number)[0]) for name, number in paper.items()}
-    mine = {name: scale(mean_and_spread(number)[0]) for name, number in ours.items()}
-    spreads = [mean_and_spread(numbers[row])[1] for numbers in (paper, ours)]
-    spread = 0.0 if column.ratio else math.hypot(*spreads)
-    slack = min(2 * spread, 10 * tolerance) + 1e-9  # in floating point, 0.09 − 0.07 > 0.02
-    if abs(mine[row] - theirs[row]) <= tolerance + slack:
+    if ours[row].n < 2:
+        return "one run"
+    if side(paper[row], ours[row]) == 0:
         return "matches"
-    kept = [
-        (mine[row] - mine[other]) * math.copysign(1, theirs[row] - theirs[other]) > tolerance
-        for other in theirs.keys() & mine.keys()
-        if abs(theirs[row] - theirs[other]) > tolerance + 1e-9
-    ]
+    judged = [name for name in paper if name in ours and ours[name].n > 1]
+    others = [name for name in judged if side(paper[row], paper[name])]
+    kept = [side(ours[row], ours[name]) == side(paper[row], paper[name]) for name in others]
     return "same ordering" if kept and all(kept) else "differs"
 
 
 class Judged(NamedTuple):
-    """One number beside the paper's; a verdict of `judge`, "not run" or "missing"; the reason."""
+    """One number beside the paper's, a verdict, and the reason.
+
+    The verdict is one of `judge`, of `OTHER_DATA`, "not run" or "missing"; empty if there is none.
+    """
 
     row: str
     paper: Number | None
-    ours: Number | None
+    ours: Mean | float | None
     verdict: str
     reason: str
 
 
 def judge_column(experiment: Experiment, result: Result | None, column: Column) -> list[Judged]:
-    """Judge every row of a column; without a result every number is missing."""
+    """Judge every row of a column; without a result every number is missing.
+
+    Training times are not judged, nor is anything on data that are not the paper's.
+    """
     summary, skipped = (result["summary"], result["skipped"]) if result else ({}, {})
     paper = {r: n[column.key] for r, n in experiment.paper_numbers.items() if column.key in n}
-    found = {row: _ours(column, cells) for row, cells in summary.items()}
-    ours = {row: number for row, number in found.items() if number is not None}
+    words = {r: n[column.key] for r, n in experiment.paper_words.items() if column.key in n}
+    cells = {r: cells[column.key] for r, cells in summary.items() if column.key in cells}
+    means = {row: stored_mean(cell) for row, cell in cells.items()}
     reasons = {**experiment.reasons, **skipped}
     runnable = {unit["row"] for unit in experiment.units("full")}
     judged = []
     for row in experiment.rows:
-        reason = ""
-        if row in ours:
-            verdict = judge(column, row, paper, ours)
+        ours, reason = None, ""
+        if row in means:
+            ours = cells[row]["median"] if column.ratio else means[row]
             reason = reasons.get((row, column.key), reasons.get(row, ""))
+            if column.ratio or row not in paper:
+                verdict = ""
+            elif experiment.kind == "same":
+                verdict = judge(row, paper, means)
+            else:
+                verdict = OTHER_DATA[experiment.kind]
         elif result is None:
             verdict = "missing"
-        elif row in {*paper, *skipped}:
+        elif row in {*paper, *words, *skipped}:
             verdict, planned = "not run", row in runnable and row not in skipped
             reason = f"not at scale {result['scale']}" if planned else reasons.get(row, "")
         else:
             continue
-        judged.append(Judged(row, paper.get(row), ours.get(row), verdict, reason))
+        judged.append(Judged(row, paper.get(row, words.get(row)), ours, verdict, reason))
     return judged
 
 
@@ -102,11 +127,13 @@ def compare(
     if not chosen:
         valid = ", ".join(c.key for c in experiment.columns)
         raise ValueError(f"column must be one of {valid} for {experiment.id}; got {column!r}")
-    summary = result["summary"] if result else {}
-    if result and not experiment.paper_numbers:
+    if result and not experiment.paper_numbers and not experiment.paper_words:
         header = ["", *(c.title for c in chosen)]
-        cells = {r: [c.show(_ours(c, summary.get(r, {}))) for c in chosen] for r in experiment.rows}
-        return Table(header, [[row, *line] for row, line in cells.items()])
+        cells = {
+            c.key: {j.row: j.ours for j in judge_column(experiment, result, c)} for c in chosen
+        }
+        lines = [[r, *(c.show(cells[c.key].get(r)) for c in chosen)] for r in experiment.rows]
+        return Table(header, lines)
     lines = []
     for c in chosen:
         for row, paper, ours, verdict, reason in judge_column(experiment, result, c):
@@ -117,11 +144,21 @@ def compare(
     header = ["", "measure", "paper", "ours", "verdict"]
     if column is not None:
         header, lines = [h for h in header if h != "measure"], [[r, *x] for r, _, *x in lines]
-    return Table(header, lines)
+    return Table(header, lines, data_line(experiment))
 
 
-def _ours(column: Column, cells: Mapping[str, Mapping[str, float]]) -> Number | None:
-    cell = cells.get(column.key)
-    if cell is None:
-        return None
-    return cell["median"] if column.ratio else (cell["mean"], cell["sd"])
+def data_line(experiment: Experiment) -> str:
+    """Say below a table why it has no verdicts; nothing if the data are the paper's."""
+    if experiment.kind == "same":
+        return ""
+    return f"No verdict, as the data are not the paper's: {experiment.data}."
+
+
+def _value_and_margin(number: Number | Mean) -> tuple[float, float]:
+    """Return the value of a number and its margin."""
+    if isinstance(number, Mean):
+        return number.mean, 2 * number.error
+    if isinstance(number, str):
+        value, rounding, spread = parse(number)
+        return value, rounding + spread
+    raise TypeError(f"a ratio has no margin and is not judged; got {number!r}")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.book
 def test_curves_are_the_stored_means(monkeypatch):
     keys = [sequences.fraction_key(f) for f in sequences.FRACTIONS]
     summary = {
-        row: {key: {"mean": i + 1 / (j + 1), "sd": 0.1} for j, key in enumerate(keys)}
+        row: {key: {"mean": i + 1 / (j + 1), "sd": 0.1, "n": 4} for j, key in enumerate(keys)}
         for i, row in enumerate(list(demo.CURVES)[:-1])
     }
     monkeypatch.setattr(demo, "load", lambda name: {"summary": summary})

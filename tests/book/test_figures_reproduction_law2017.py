@@ -9,6 +9,7 @@ pytest.importorskip("IPython")
 
 from book.figures.reproduction import law2017 as demo
 from book.reproduction import find, law2017, load
+from book.reproduction.experiment import parse
 from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES
 from book.reproduction.law2017_printed import PRINTED1, PRINTED4
 from book.reproduction.runs import summarize
@@ -46,9 +47,9 @@ def test_paper_and_stand_ins_side_by_side(store):
         "(2026-05-01); rerun: `python book/reproduction run law2017-table1 law2017-table1-faces`"
     )
     by_row = {row[0]: row[1:] for row in rows}
-    assert by_row["MIML (b)"] == ["56.1 ± 3.3", "15.0 ± 7.1", "–", "–"]
-    assert by_row["MIML (c)"] == ["52.6 ± 13.0", "7.0", "–", "–"]  # one fold has no spread
-    assert by_row["MIMLCA (b)"] == ["65.3 ± 3.7", "–", "51.0 ± 1.4", "–"]
+    assert by_row["MIML (b)"] == ["56.1 ± 3.3", "15.0 ± 5.0 (2)", "–", "–"]
+    assert by_row["MIML (c)"] == ["52.6 ± 13.0", "7.0 (1)", "–", "–"]  # one fold has no spread
+    assert by_row["MIMLCA (b)"] == ["65.3 ± 3.7", "–", "51.0 ± 1.0 (2)", "–"]
     assert by_row.keys() == set(PRINTED1)  # mended rows have no number anywhere
     times = {row[0]: row[1:] for row in demo.beside(1, "time", results=folder)[1]}
     assert times["MIML (b)"] == ["109", "6", "–", "–"]  # a ratio: the median
@@ -68,7 +69,7 @@ def test_annotation_and_bag_classifiers_side_by_side(store):
     folder = store("law2017-table4-corel5k-500", {"MIMLCA": {"ap20": [0.4, 0.5]}})
     header, rows, _ = demo.beside(4, "ap20", results=folder)
     assert header == ["", "paper", "birds", "Corel5K, 500"]
-    assert rows[0] == ["MIMLCA", "0.575", "–", "0.450 ± 0.071"]
+    assert rows[0] == ["MIMLCA", "0.575", "–", "0.450 ± 0.050 (2)"]
     assert [row[0] for row in rows] == list(PRINTED4)
     header, rows, _ = demo.beside(7, "precision", results=folder)
     assert header == ["", "paper", "faces", "digits"] and rows[0][1] == "7.2 ± 2.5"
@@ -160,7 +161,15 @@ def test_numbers_of_voters(store):
     folder = store("law2017-table4", {"MIMLCA": cells, "M-C2B": {"ap20": [0.3]}})
     header, rows, _ = demo.voters(results=folder)
     assert header == ["", "c = r = 5", "c = r = 10", "c = r = 15", "c = r = 20"]
-    assert rows == [["MIMLCA", "0.525 ± 0.035", "0.550 ± 0.071", "0.575 ± 0.106", "0.600 ± 0.141"]]
+    assert rows == [
+        [
+            "MIMLCA",
+            "0.525 ± 0.025 (2)",
+            "0.550 ± 0.050 (2)",
+            "0.575 ± 0.075 (2)",
+            "0.600 ± 0.100 (2)",
+        ]
+    ]
 
 
 def test_every_alpha_of_paper_and_ours(store):
@@ -200,9 +209,9 @@ def test_every_declared_experiment_is_listed_with_what_is_stored(store):
     rows = demo.runs(results=store("law2017-table4", {"MIMLCA": {"ap20": [0.4, 0.5]}}))[1]
     by_name = {row[0]: row[1:] for row in rows}
     old = "2 units, 2026-05-01, older than its code"
-    assert by_name["`law2017-table4`"] == ["stand-in: sound recordings of birds", old]
+    assert by_name["`law2017-table4`"] == [law2017.LABELS["birds"], old]
     assert by_name["`law2017-table1-yahoo`"] == ["the paper's", "no result"]
-    assert by_name["`law2017-table4-corel5k-500`"][0] == "reduced: 500 images of Corel5K"
+    assert by_name["`law2017-table4-corel5k-500`"][0] == law2017.LABELS["corel5k-500"]
     assert len(rows) == len(law2017.EXPERIMENTS)
 
 
@@ -242,7 +251,7 @@ def test_what_is_said_of_table_1_on_synthetic_faces():
             numbers[better] - numbers[worse]
             for numbers in (
                 accuracy,
-                {row: n["accuracy"][0] for row, n in law2017.NUMBERS1.items()},
+                {row: parse(n["accuracy"]).value for row, n in law2017.NUMBERS1.items()},
             )
         )
         assert 4.5 < gap / known < 5.5

@@ -31,7 +31,7 @@ def test_comparison_runs_or_reads(tmp_path, toy):
     live = experiments.comparison("toy-table1", "book")
     experiments.run("toy-table1", "full", results=tmp_path)
     stored = experiments.comparison("toy-table1", results=tmp_path)
-    assert live == stored and live.rows[0][3:] == ["0.200 ± 0.100", "matches"]
+    assert live == stored and live.rows[0][3:] == ["0.200 ± 0.058 (3)", "matches"]
 
 
 def test_an_experiment_that_was_never_run_is_missing(tmp_path, monkeypatch, toy):
@@ -41,7 +41,7 @@ def test_an_experiment_that_was_never_run_is_missing(tmp_path, monkeypatch, toy)
     assert experiments.load("toy-table2", results=tmp_path) is None
     _, rows, note = experiments.comparison("toy-table2", results=tmp_path)
     command = "python book/reproduction run toy-table2"
-    assert rows[0] == ["a", "Loss", "0.200", "–", f"missing: `{command}`"] and note == ""
+    assert rows[0] == ["a", "Loss", "0.2", "–", f"missing: `{command}`"] and note == ""
 
 
 @pytest.mark.parametrize("there", ["no folder", "another file", "a result of another scale"])

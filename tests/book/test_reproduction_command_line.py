@@ -73,7 +73,7 @@ def test_command_line_runs_and_reports(tmp_path, capsys, toy):
         assert "toy-table1: 100%" in captured.err
     assert captured.err.endswith(f"Stored in {tmp_path / 'toy-table1.json'}\n")
     assert "All made up." in captured.out
-    assert "| a | Loss    | 0.200 | 0.200 ± 0.100 | matches |" in captured.out
+    assert "| a | Loss    | 0.2   | 0.200 ± 0.058 (3) | matches |" in captured.out
     assert command_line.main(["report", "--results", str(tmp_path)]) == 0
     assert capsys.readouterr().out == captured.out
     assert command_line.main(["list", "--results", str(tmp_path)]) == 0
@@ -94,7 +94,7 @@ def test_report_shows_only_what_it_is_asked_for(tmp_path, capsys, monkeypatch, t
 
 def test_a_long_reason_widens_only_its_own_line(capsys, toy):
     reasons = {("a", "loss"): "because " * 20}
-    experiment = replace(toy.experiment, reasons=reasons, paper_numbers={"a": {"loss": 9.0}})
+    experiment = replace(toy.experiment, reasons=reasons, paper_numbers={"a": {"loss": "9.0"}})
     command_line._print(experiment, toy.run(None))
     table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert sorted(map(len, table))[-2] < 80 < max(map(len, table))

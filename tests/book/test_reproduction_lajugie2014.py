@@ -253,6 +253,6 @@ def test_table_2_on_iris():
 
 def test_printed_numbers_of_table_2():
     numbers = lajugie2014.table2_numbers()
-    assert numbers[maps.FULL_METRIC]["wine_half"] == (1.03, 0.04)
-    assert numbers["RCA"]["libras_same"] == numbers[tables.RCA_REDUCED]["libras_half"] == (22, 2)
+    assert numbers[maps.FULL_METRIC]["wine_half"] == "1.03 ± 0.04"
+    assert numbers["RCA"]["libras_same"] == numbers[tables.RCA_REDUCED]["libras_half"] == "22 ± 2"
     assert tables.DIAGONAL not in numbers and len(numbers) == 7

@@ -139,7 +139,7 @@ def test_a_missing_package_leaves_out_its_row(tmp_path):
     result = toy.run(tmp_path)
     assert result["skipped"] == {"b": "b needs metric-learn"}
     rows = compare(toy.experiment, result, "loss", "").rows
-    assert rows[1] == ["b", "3.000", "–", "not run: b needs metric-learn"]
+    assert rows[1] == ["b", "3.0", "–", "not run: b needs metric-learn"]
 
 
 def test_missing_data_never_replaces_a_stored_result(tmp_path):

@@ -108,7 +108,7 @@ def test_rows_are_drawn_once_each():
 def test_numbers_of_the_papers():
     table4, table5 = (experiments.find(f"law2016-table{i}").paper_numbers for i in (4, 5))
     assert (
-        table4["XQDA"]["flowers_delta"] == table4["XQDA"]["flowers_delta_spectral"] == (1.51, 0.02)
+        table4["XQDA"]["flowers_delta"] == table4["XQDA"]["flowers_delta_spectral"] == "1.51 ± 0.02"
     )
     assert table4["KISSME"]["horses_time"] == pytest.approx(1200 / 13)
     assert table4["multivariate MLCA"]["flowers_seconds"] == 39

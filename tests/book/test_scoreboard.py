@@ -11,11 +11,12 @@ import pytest
 from book import reproduction as experiments
 from book.reproduction import Column, Experiment
 from book.reproduction.items import Item, Line, Shown, item_lines, standing
-from book.reproduction.verdicts import judge
+from book.reproduction.verdicts import OTHER_DATA, judge
+from book.spread import stored_mean
 
 ROOT = Path(__file__).resolve().parents[2]
-LOSS = Column("loss", "Loss", tolerance=0.02)
-SPEED = Column("speed", "Speed", tolerance=0.1)
+LOSS = Column("loss", "Loss")
+SPEED = Column("speed", "Speed")
 
 
 def made_up(name: str, data: str = "same") -> Experiment:
@@ -25,7 +26,7 @@ def made_up(name: str, data: str = "same") -> Experiment:
         paper="Nobody 2000",
         title="nothing",
         columns=(LOSS, SPEED),
-        paper_numbers={"a": {"loss": 1.0}, "b": {"loss": 2.0}, "c": {"loss": 3.0}},
+        paper_numbers={"a": {"loss": "1.00"}, "b": {"loss": "2.00"}, "c": {"loss": "3.00"}},
         units=lambda scale: [{"row": row, "seed": 0} for row in "acd"],
         run_unit=lambda unit: {},
         data=data,
@@ -34,8 +35,8 @@ def made_up(name: str, data: str = "same") -> Experiment:
 
 
 def result(**losses: float) -> dict:
-    """A stored result with these losses, without spread."""
-    cells = {row: {"loss": {"mean": x, "sd": 0.0, "median": x}} for row, x in losses.items()}
+    """A stored result of nine runs with these losses, without spread."""
+    cells = {r: {"loss": {"mean": x, "sd": 0.0, "median": x, "n": 9}} for r, x in losses.items()}
     return {"summary": cells, "skipped": {}, "scale": "full"}
 
 
@@ -46,24 +47,32 @@ def lines_of(shown: list[Shown], stored: dict, data: str = "same", **changes) ->
 
 def test_a_line_has_both_numbers_and_the_verdict_and_reason_of_the_experiment():
     shown = [Shown("one", [("a", "loss"), ("c", "loss"), ("b", "loss")])]
-    a, c, b = lines_of(shown, {"one": result(a=1.5, c=3.01)})
-    assert a[2:] == ("a: Loss", "same", "1.000", "1.500 ± 0.000", "same ordering", "why a", "one")
-    assert (c.ours, c.verdict, c.reason) == ("3.010 ± 0.000", "matches", "")
-    assert (b.printed, b.ours, b.verdict, b.reason) == ("2.000", "–", "not run", "not written here")
+    a, c, b = lines_of(shown, {"one": result(a=1.5, c=3.004)})
+    assert a[2:] == (
+        "a: Loss",
+        "same",
+        "1.00",
+        "1.500 ± 0.000 (9)",
+        "same ordering",
+        "why a",
+        "one",
+    )
+    assert (c.ours, c.verdict, c.reason) == ("3.004 ± 0.000 (9)", "matches", "")
+    assert (b.printed, b.ours, b.verdict, b.reason) == ("2.00", "–", "not run", "not written here")
 
 
 def test_without_a_result_or_a_number_of_the_paper_nothing_is_made_up():
     shown = [Shown("one", [("a", "loss"), ("d", "loss")], "the data are gone")]
     a, d = lines_of(shown, {"one": None})
     assert (a.printed, a.ours, a.verdict, a.reason) == (
-        "1.000",
+        "1.00",
         "–",
         "missing",
         "the data are gone",
     )
     assert (d.printed, d.ours, d.verdict) == ("–", "–", "missing")
     _, d = lines_of(shown, {"one": result(d=4.0)})
-    assert (d.printed, d.ours, d.verdict) == ("–", "4.000 ± 0.000", "nothing to compare")
+    assert (d.printed, d.ours, d.verdict) == ("–", "4.000 ± 0.000 (9)", "no number in the paper")
     (nothing,) = lines_of([Shown("one", [("d", "speed")])], {"one": result(d=4.0)})
     assert (nothing.printed, nothing.ours, nothing.verdict) == ("–", "–", "not run")
     assert [x.verdict for x in lines_of([], {})] == ["missing"]
@@ -134,10 +143,15 @@ def test_results_and_lines_agree_with_judge():
         row = line.number.removesuffix(f": {column.title}")
         paper = {r: x[column.key] for r, x in declared.paper_numbers.items() if column.key in x}
         cells = {r: x[column.key] for r, x in result["summary"].items() if column.key in x}
-        ours = {r: (cell["mean"], cell["sd"]) for r, cell in cells.items()}
+        ours = {r: stored_mean(cell) for r, cell in cells.items()}
         if row in ours:
             assert line.ours == column.show(ours[row])
-            assert line.verdict == (judge(column, row, paper, ours) or "nothing to compare")
+            if row not in paper:
+                assert line.verdict == "no number in the paper"
+            elif declared.data == "same":
+                assert line.verdict == judge(row, paper, ours)
+            else:
+                assert line.verdict == OTHER_DATA[declared.kind]
             judged += 1
         else:
             assert line.verdict == "not run" and line.reason
@@ -151,7 +165,7 @@ def test_what_was_never_run_is_missing_beside_what_was(tmp_path):
     shutil.copy(ROOT / "data" / "results" / "law2016-table1.json", tmp_path)
     found = experiments.standings(results=tmp_path)
     assert len(found) == len(experiments.ITEMS)
-    assert found.pop(("Law et al. 2016", "Table 1")) == "matches"
+    assert found.pop(("Law et al. 2016", "Table 1")) == "differs"
     assert set(found.values()) == {"missing", "drawn"} <= experiments.STANDINGS.keys()
 
 

@@ -15,6 +15,7 @@ from book.reproduction import komodakis2011_distances as distances
 from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
 from book.reproduction.komodakis2011_synthetic import DISTANCES, ITERATIONS, RHOS, draw_sets
 from book.reproduction.views import IMAGE_VIEWS
+from book.spread import mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
 from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, TEXTURES, load_texture_patches
 from mlbook.latent_crf import exemplars_of_partition
@@ -43,15 +44,16 @@ def _summary(name: str) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def objective_path() -> Figure:
-    """Draw the mean and spread over the runs of the objective over the iterations."""
+    """Draw the objective over the iterations, mean and standard error of the runs."""
     cells = _summary("figure2a").get("objective", {})
     figure, axes = subplots(1, 1, height=3.0)
     ax = axes[0, 0]
     shown = [(i, cells[f"after{i}"]) for i in ITERATIONS if f"after{i}" in cells]
     x = [0.5, *(i for i, _ in shown)]
-    mean = np.array([1.0, *(cell["mean"] for _, cell in shown)])
-    sd = np.array([0.0, *(cell["sd"] for _, cell in shown)])
-    ax.fill_between(x, mean - sd, mean + sd, alpha=0.25, linewidth=0)
+    found = [stored_mean(cell) for _, cell in shown]
+    mean = np.array([1.0, *(each.mean for each in found)])
+    error = np.array([0.0, *(each.error for each in found)])
+    ax.fill_between(x, mean - error, mean + error, alpha=0.25, linewidth=0)
     ax.plot(x, mean, marker=MARKERS[0])
     ax.set(xscale="log", ylim=(0, 1.05), xlabel="iteration", ylabel="objective / start")
     ax.set_xticks(x, ["0", *(str(i) for i, _ in shown)])
@@ -66,10 +68,10 @@ def f_against_rho() -> Figure:
     ax = axes[0, 0]
     for i, name in enumerate(DISTANCES):
         cells = [summary.get(f"{name}, ρ = {rho}", {}).get("f") for rho in RHOS]
-        points = [(r, c["mean"], c["sd"]) for r, c in zip(RHOS, cells, strict=True) if c]
+        points = [(r, *stored_mean(c)) for r, c in zip(RHOS, cells, strict=True) if c]
         if points:
-            rho, mean, sd = zip(*points, strict=True)
-            ax.errorbar(rho, mean, sd, marker=MARKERS[i], color=COLORS[i], label=name, capsize=3)
+            rho, mean, error, _ = zip(*points, strict=True)
+            ax.errorbar(rho, mean, error, marker=MARKERS[i], color=COLORS[i], label=name, capsize=3)
             ax.legend(frameon=False, loc="center left")
     ax.set(ylim=(0, 1.05), xlabel="share ρ of noisy features", ylabel="F-measure")
     ax.set_xticks(RHOS)
@@ -211,8 +213,7 @@ def claims() -> Table:
         for end in ("", ", upright", ", turned") if everywhere else ("",):
             a, b = (_values(row + end, key) for row in (better, worse))
             if len(a) and len(a) == len(b):
-                gain = float((a - b).mean())
-                error = float((a - b).std(ddof=1) / np.sqrt(len(a)))
+                gain, error, _ = mean_of(a - b)
                 signs.append(int(np.sign(gain)) if abs(gain) > max(2 * error, 0.005) else 0)
                 cells.append(f"{100 * a.mean():.1f} / {100 * b.mean():.1f}")
             else:
@@ -250,7 +251,7 @@ def image_sets() -> Table:
             for key in ("accuracy", "nn"):
                 ours = summary.get(row, {}).get(key)
                 cells.append(columns[key].show(numbers.get(key)))
-                cells.append(columns[key].show((ours["mean"], ours["sd"]) if ours else None))
+                cells.append(columns[key].show(stored_mean(ours) if ours else None))
             rows.append([name, row, *cells])
     return Table(header, rows, age_note(*(f"komodakis2011-{name}" for name in IMAGE_FOLDERS)))
 

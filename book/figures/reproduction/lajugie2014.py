@@ -10,6 +10,7 @@ from book.reproduction import Table, comparison, load
 from book.reproduction.lajugie2014_maps import OURS, PENALTY
 from book.reproduction.lajugie2014_sequences import FRACTIONS, FROM_PCA, fraction_key
 from book.reproduction.lajugie2014_tables import SPLITS
+from book.spread import stored_mean
 from mlbook.datasets import make_change_points
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -49,11 +50,11 @@ def curves() -> Figure:
     for i, (row, title) in enumerate(CURVES.items()):
         cells = summary.get(row, {})
         shown = [f for f in FRACTIONS if fraction_key(f) in cells]
-        found = [cells[fraction_key(f)] for f in shown]
-        mean, sd = [cell["mean"] for cell in found], [cell["sd"] for cell in found]
+        found = [stored_mean(cells[fraction_key(f)]) for f in shown]
+        mean, error = [each.mean for each in found], [each.error for each in found]
         style = {"marker": MARKERS[i % len(MARKERS)], "color": COLORS[i % len(COLORS)]}
         if shown:
-            ax.errorbar(shown, mean, sd, label=title, capsize=3, **style)
+            ax.errorbar(shown, mean, error, label=title, capsize=3, **style)
     if summary:
         figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     ax.set(xlabel="fraction of labels", ylabel="Δ on test sequences")

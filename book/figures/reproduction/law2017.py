@@ -6,7 +6,7 @@ default that of the book.
 
 from __future__ import annotations
 
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from scipy.stats import t as student
 
 from book.figures.ages import mark_age
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
-from book.reproduction.experiment import Number, mean_and_spread
+from book.reproduction.experiment import Number, parse
 from book.reproduction.law2017_annotation import VOTERS
 from book.reproduction.law2017_classifiers import N_FOLDS
 from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fold, rates
+from book.spread import mean_of, stored_mean
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 
@@ -110,7 +111,8 @@ def beside(table: int, measure: str, *, results: str | None = None) -> Table:
         numbers = [find(name).paper_numbers.get(row, {}).get(measure)]
         for summary in found.values():
             cell = summary.get(row, {}).get(measure)
-            numbers.append(_number(cell, column.ratio) if cell else None)
+            ours = cell and (cell["median"] if column.ratio else stored_mean(cell))
+            numbers.append(ours)
         if any(number is not None for number in numbers):
             rows.append([row, *map(column.show, numbers)])
     return Table(["", "paper", *SETS[table]], rows, _note(table, results=results))
@@ -212,15 +214,8 @@ def _level(values: dict[int, float]) -> float:
     return fmean(values.values()) if values else 0.0
 
 
-def _number(cell: dict[str, float], ratio: bool = False) -> Number:
-    """Return the median of ratios; else the mean, with its spread if there are several folds."""
-    if ratio:
-        return cell["median"]
-    return (cell["mean"], cell["sd"]) if cell["n"] > 1 else cell["mean"]
-
-
 def _mean(number: Number) -> float:
-    return mean_and_spread(number)[0]
+    return parse(number).value if isinstance(number, str) else number
 
 
 def _values(result: dict[str, Any] | None, row: str, measure: str) -> dict[int, float]:
@@ -238,8 +233,8 @@ def _verdict(first: dict[int, float], second: dict[int, float]) -> tuple[str, fl
     n = len(differences)
     if n < 3:
         return ("", "one fold", "two folds")[n], fmean(differences) if n else None
-    mean = fmean(differences)
-    margin = student.ppf(0.975, n - 1) * stdev(differences) / n**0.5
+    mean, error, _ = mean_of(differences)
+    margin = student.ppf(0.975, n - 1) * error
     return "open" if abs(mean) <= margin else "yes" if mean > 0 else "no", mean
 
 
@@ -265,7 +260,7 @@ def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table
     keys = [f"ap{r}" for r in VOTERS]
     column = next(c for c in find(name).columns if c.key == keys[0])
     rows = [
-        [row, *(column.show(_number(cells[key])) for key in keys)]
+        [row, *(column.show(stored_mean(cells[key])) for key in keys)]
         for row, cells in summary.items()
         if all(key in cells for key in keys)
     ]
@@ -337,9 +332,10 @@ def nuisance_curves(*, results: str | None = None) -> Figure:
         cells = [summary.get(f"{row}, nuisance {x:g}") for x in NUISANCES]
         points = [(x, c["accuracy"]) for x, c in zip(NUISANCES, cells, strict=True) if c]
         x = [level for level, _ in points]
-        mean, sd = ([cell[key] for _, cell in points] for key in ("mean", "sd"))
+        found = [stored_mean(cell) for _, cell in points]
+        mean, error = [each.mean for each in found], [each.error for each in found]
         style = {"color": COLORS[i], "marker": MARKERS[i], "capsize": 3}
-        ax.errorbar(x, mean, sd, label=row, **style)
+        ax.errorbar(x, mean, error, label=row, **style)
     ax.set(xlabel="standard deviation of the nuisance", ylabel="accuracy, %", ylim=(0, 100))
     if summary:
         ax.legend(frameon=False)

@@ -14,7 +14,8 @@ from book.reproduction import Table, age_note, find, load
 from book.reproduction.segmentation_collages import collage_split
 from book.reproduction.segmentation_cuts import DIFFERENCE
 from book.reproduction.segmentation_scenes import segment
-from book.reproduction.verdicts import judge
+from book.reproduction.verdicts import data_line
+from book.spread import stored_mean
 from mlbook.datasets import make_texture_collages
 from mlbook.mlca import MLCA
 from mlbook.partitions import rand_loss
@@ -26,31 +27,22 @@ __all__ = ["collages", "losses", "paired_test", "paired_tests"]
 def losses(name: str, key: str) -> Table:
     """Table of one measure by method, without and with the spectral step.
 
-    Ours are means and standard errors over splits. The verdict is that of k-means as it is, or
-    of the spectral step where only that matches the paper.
+    Ours are means and standard errors over splits. There is no verdict: neither the images of
+    Table 4 nor those of Table 5 are the paper's as it had them.
     """
     experiment = find(name)
     (column,) = (each for each in experiment.columns if each.key == key)
     summary = (load(name) or {"summary": {}})["summary"]
-    paper = {row: cells[key] for row, cells in experiment.paper_numbers.items() if key in cells}
-    plain, step = (
-        {
-            row: (cells[k]["mean"], cells[k]["sd"] / sqrt(cells[k]["n"]))
-            for row, cells in summary.items()
-            if k in cells
-        }
-        for k in (key, f"{key}_spectral")
-    )
-    rows = []
+    rows, not_run = [], []
     for row in experiment.rows:
-        verdict = judge(column, row, paper, plain)
-        if verdict != "matches" and judge(column, row, paper, step) == "matches":
-            verdict = "matches with the step"
-        if row not in plain:
-            verdict = "not run"
-        numbers = (paper.get(row), plain.get(row), step.get(row))
-        rows.append([row, *map(column.show, numbers), verdict])
-    return Table(["", "paper", "ours", "spectral step", "verdict"], rows, age_note(name))
+        cells = summary.get(row, {})
+        ours = [stored_mean(cells[k]) if k in cells else None for k in (key, f"{key}_spectral")]
+        paper = experiment.paper_numbers.get(row, {}).get(key)
+        rows.append([row, *map(column.show, (paper, *ours))])
+        if summary and not cells:
+            not_run.append(f"{row} is not run: {experiment.reasons.get(row, 'not in this run')}.")
+    note = " ".join([data_line(experiment), *not_run, age_note(name)]).strip()
+    return Table(["", "paper", "ours", "spectral step"], rows, note)
 
 
 def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
