@@ -16,6 +16,7 @@ from book.figures.ages import mark_age
 from book.figures.names import name_after
 from book.reproduction import Table, age_note, load
 from book.reproduction import methods as room
+from book.spread import mean_and_spread, mean_of
 from mlbook._arrays import Floats, Integers
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -153,7 +154,7 @@ def stored(name: str, measure: str = "unseen") -> dict[str, dict[Any, list[float
 def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Figure:
     """Draw means of stored experiments: a row for each method, a column for each level.
 
-    The small number after a mean is the standard deviation over seeds, in hundredths.
+    The small number after a mean is its standard error over the seeds, in hundredths.
     """
     tables = [stored(name, measure) for name in names]
     methods = [m for m in SHORT if any(m in table for table in tables)]
@@ -167,9 +168,9 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
                 if values is None:
                     ax.text(j, i, "–", ha="center", va="center", fontsize=10)
                     continue
-                grid[i, j] = np.mean(values)
+                grid[i, j], error, _ = mean_of(values)
                 mean = f"{round(grid[i, j], 2) + 0.0:.2f}".removeprefix("0")
-                text = f"{mean} ±{100 * np.std(values, ddof=1):.0f}"
+                text = f"{mean} ±{100 * error:.0f}"
                 color = "white" if grid[i, j] < 0.45 else "black"
                 ax.text(j, i, text, ha="center", va="center", fontsize=10, color=color)
         ax.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")
@@ -182,17 +183,13 @@ def heat(*names: str, measure: str = "unseen", titles: Sequence[str] = ()) -> Fi
     return mark_age(figure, *(f"comparison-{name}" for name in names))
 
 
-def _mean_and_spread(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
-
-
 def results_table(name: str, level: Any = None) -> Table:
     """Table of one level: adjusted Rand index on unseen and seen classes, and Δ on unseen."""
     columns = {m: stored(name, m) for m in ("unseen", "seen", "delta")}
     rows = [
         [
             SHORT[method],
-            *(_mean_and_spread(columns[m][method][level]) for m in ("unseen", "seen")),
+            *(mean_and_spread(columns[m][method][level]) for m in ("unseen", "seen")),
             f"{np.mean(columns['delta'][method][level]):.1f}",
         ]
         for method in SHORT
@@ -239,8 +236,8 @@ def gains(name: str, method: str, other: str, level: Any = None) -> tuple[float,
     """
     table = stored(name)
     difference = np.subtract(table[method][level], table[other][level])
-    error = difference.std(ddof=1) / np.sqrt(len(difference))
-    return float(difference.mean()), float(error), int(np.sum(difference > 0))
+    mean, error, _ = mean_of(difference)
+    return mean, error, int(np.sum(difference > 0))
 
 
 # The explorer

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
+from book.spread import mean_and_spread
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
 from mlbook.datasets import WeakBags, bags_from_labels
@@ -201,7 +202,7 @@ def wrong_names(assignments: Integers, labels: Integers) -> float:
 
 
 def scenarios(n_seeds: int) -> list[tuple[str, str, str]]:
-    """Digits: wrong names and test accuracy in per cent, mean ± standard deviation over draws.
+    """Digits: wrong names and test accuracy in per cent, mean ± standard error (draws).
 
     Scenarios (a), (b) and (c) of Law 2017, and Euclidean distance to the true class means.
     """
@@ -220,8 +221,8 @@ def scenarios(n_seeds: int) -> list[tuple[str, str, str]]:
     rows = []
     for name, pairs in found.items():
         wrong, right = 100 * np.array(pairs).T
-        share = f"{wrong.mean():.1f} ± {wrong.std():.1f}" if wrong.any() else ""
-        rows.append((name, share, f"{right.mean():.1f} ± {right.std():.1f}"))
+        share = mean_and_spread(wrong, 1) if wrong.any() else ""
+        rows.append((name, share, mean_and_spread(right, 1)))
     return rows
 
 

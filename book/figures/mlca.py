@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
 from book.figures.names import name_after
+from book.spread import mean_and_spread
 from mlbook._arrays import Floats, Integers
 from mlbook.baselines import METRICS
 from mlbook.datasets import make_crossed_clusters
@@ -34,7 +35,6 @@ __all__ = [
     "explained_shares",
     "four_points",
     "losses_of",
-    "mean_and_spread",
     "noise_and_features",
     "risk_triangle",
     "sensors",
@@ -182,17 +182,6 @@ def centred_spectral(n_orders: int, n_vectors: int) -> list[float]:
     return losses
 
 
-def mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
-    """Write the mean and the standard deviation of some numbers.
-
-    Examples
-    --------
-    >>> mean_and_spread([1, 2, 3])
-    '2.00 ± 0.82'
-    """
-    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
-
-
 @cache
 def _draw(
     sizes: tuple[int, ...], noise: float, n_noise_features: int, n_test: int, seed: int
@@ -319,7 +308,7 @@ def subsampling(shares: Sequence[float], n_seeds: int) -> list[tuple[str, ...]]:
     """Learn from a random share of 30 000 rows; compare with the metric of all of them.
 
     Returns one row per share: the share, the number of rows, and over `n_seeds` draws the
-    distance ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 6000 test rows, mean ± standard deviation.
+    distance ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 6000 test rows, mean ± standard error (draws).
     """
     X, y, T, t = _draw((5000, 5000, 5000), 1.0, 7, 1000, 0)
     everything = _unit(MLCA().fit(X, y))

@@ -48,7 +48,7 @@ def test_heat_shows_mean_and_spread_and_what_was_not_run(made_up):
     )
     figure = demo.heat("labels", titles=["one title"])
     shown = texts(figure)
-    assert {".70 ±14", ".50 ±0", ".20 ±14", "one title", "wrong labels"} <= set(shown)
+    assert {".70 ±10", ".50 ±0", ".20 ±10", "one title", "wrong labels"} <= set(shown)
     assert shown.count("–") == 3  # RCA at two levels, MLCA at one
     grid = figure.axes[0].images[0].get_array()
     assert grid.shape == (2, 3) and grid[1, 0] == pytest.approx(0.7)  # RCA comes before MLCA
@@ -59,7 +59,7 @@ def test_tables(made_up):
     made_up(*[({"method": "KISSME"}, values) for values in both])
     header, rows, note = demo.results_table("digits")
     assert note == "old: comparison-digits"
-    assert rows == [["KISSME", "0.30 ± 0.14", "0.70 ± 0.14", "2.0"]]
+    assert rows == [["KISSME", "0.30 ± 0.10 (2)", "0.70 ± 0.10 (2)", "2.0"]]
     assert len(header) == 4
     levels = room.SWEEPS["rows"].levels
     made_up(

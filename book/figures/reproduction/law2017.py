@@ -108,11 +108,10 @@ def beside(table: int, measure: str, *, results: str | None = None) -> Table:
     column = next(c for c in find(name).columns if c.key == measure)
     rows = []
     for row in find(name + list(SETS[table].values())[-1]).rows:
-        numbers = [find(name).paper_numbers.get(row, {}).get(measure)]
+        numbers: list[Any] = [find(name).paper_numbers.get(row, {}).get(measure)]
         for summary in found.values():
             cell = summary.get(row, {}).get(measure)
-            ours = cell and (cell["median"] if column.ratio else stored_mean(cell))
-            numbers.append(ours)
+            numbers.append(cell and (cell["median"] if column.ratio else stored_mean(cell)))
         if any(number is not None for number in numbers):
             rows.append([row, *map(column.show, numbers)])
     return Table(["", "paper", *SETS[table]], rows, _note(table, results=results))
