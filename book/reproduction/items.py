@@ -19,7 +19,7 @@ from book.reproduction.lajugie2014_sequences import fraction_key
 from book.reproduction.lajugie2014_tables import SPLITS, TABLES
 from book.reproduction.segmentation_cuts import LEARNED as LEARNED_CUTS
 from book.reproduction.segmentation_pixels import LOADERS
-from book.reproduction.verdicts import Judged, judge_column
+from book.reproduction.verdicts import OTHER_DATA, Judged, judge_column
 
 STANDINGS = {
     "matches": "the paper's data: every number that was run matches",
@@ -80,7 +80,7 @@ class Line(NamedTuple):
 
 
 NOT_AT_HAND = "we do not have these images; the command runs where a reader has them"
-SCENES = "not run yet; the paper's images can be had"
+SCENES = "not run yet; of the paper's images 120 of each scene can be had"
 YAHOO = "Labeled Yahoo! News is not to be had"
 COREL = "the regions of the training images are not to be had"
 PICTURES = "We have the images, but pictures of them may not be passed on with this book."
@@ -89,6 +89,7 @@ PICTURES = "We have the images, but pictures of them may not be passed on with t
 def _law2016() -> list[Item]:
     """List the items of Law et al. 2016."""
     titles = ("categories of the same size", "different sizes", "different sizes, less noise")
+    notes = ("", "", "The paper prints 0, which is read as 0.00.")
     protocols = [("MLCA", "delta_spectral"), ("MLCA", "delta")]
     images = [
         ("multivariate MLCA", f"{data}_delta{end}")
@@ -97,12 +98,12 @@ def _law2016() -> list[Item]:
     textures = [("MLCA", "index_spectral"), ("MLCA", "index")]
     page, of_images = "reproduction/law2016", "reproduction/segmentation"
     rows = [
-        (f"Table {i}", title, page, [Shown(f"law2016-table{i}", protocols)])
-        for i, title in enumerate(titles, 1)
+        (f"Table {i}", title, page, [Shown(f"law2016-table{i}", protocols)], note)
+        for i, (title, note) in enumerate(zip(titles, notes, strict=True), 1)
     ]
     rows += [
-        ("Table 4", "image segmentation", of_images, [Shown("law2016-table4", images)]),
-        ("Table 5", "dynamic textures", of_images, [Shown("law2016-table5", textures)]),
+        ("Table 4", "image segmentation", of_images, [Shown("law2016-table4", images)], ""),
+        ("Table 5", "dynamic textures", of_images, [Shown("law2016-table5", textures)], ""),
     ]
     return [
         *(Item("Law et al. 2016", *row) for row in rows),
@@ -173,13 +174,12 @@ KOMODAKIS2011 = [
     _komodakis(
         "Figure 6",
         "weights and objective, 15 scenes",
-        note="Not run yet; the paper's images can be had. The page draws such weights for digits "
-        "that stand in.",
+        note=f"{SCENES.capitalize()}. The page draws such weights for digits that stand in.",
     ),
     _komodakis(
         "Figure 7",
         "exemplars of the 15 scenes",
-        note="Not run yet; the paper's images can be had, but may not be passed on with this book.",
+        note=f"{SCENES.capitalize()}, but may not be passed on with this book.",
     ),
     _komodakis(
         "Outex (Section 6)",
@@ -360,13 +360,14 @@ def item_lines(
         return [Line(*head, "", "same" if item.figure else "", "–", "–", verdict, "", "")]
     lines = []
     for shown, column, judged in item_numbers(item, experiments, results):
-        verdict = judged.verdict or "no number in the paper"
+        declared = experiments[shown.experiment]
+        verdict = judged.verdict or OTHER_DATA.get(declared.kind, "no number in the paper")
         reason = shown.missing if verdict == "missing" else judged.reason
         lines.append(
             Line(
                 *head,
                 number=f"{judged.row}: {column.title}",
-                data=experiments[shown.experiment].data,
+                data=declared.data,
                 printed=column.show(judged.paper),
                 ours=column.show(judged.ours),
                 verdict=verdict,

@@ -65,8 +65,8 @@ STAND_INS = {
     "yahoo": "The paper's data, which the user must have. ",
 }
 LABELS = {
-    "synthetic": "stand-in: 6000 synthetic documents of 1200 categories with 1000 features (the "
-    "paper has 20071, 5873 and 4992)",
+    "synthetic": "stand-in: 6000 synthetic documents, 1200 categories of which 910 occur, 1000 "
+    "features (the paper has 20071, 5873 and 4992)",
     "faces": "stand-in: 400 ORL faces of 40 persons, 28 × 23 pixels, in sampled bags",
     "digits": "stand-in: scikit-learn's 1797 digits, in sampled bags",
     "yahoo": "same",

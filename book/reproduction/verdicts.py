@@ -149,9 +149,19 @@ def compare(
 
 def data_line(experiment: Experiment) -> str:
     """Say below a table why it has no verdicts; nothing if the data are the paper's."""
-    if experiment.kind == "same":
-        return ""
-    return f"No verdict, as the data are not the paper's: {experiment.data}."
+    return "" if experiment.kind == "same" else f"No verdict. {data_label(experiment.data)}."
+
+
+def data_label(data: str) -> str:
+    """Write the data of an experiment for a reader.
+
+    Examples
+    --------
+    >>> data_label("same"), data_label("changed: 12 pixels high")
+    ("Data: the paper's", 'Changed data: 12 pixels high')
+    """
+    kind, _, what = data.partition(": ")
+    return f"{OTHER_DATA[kind].capitalize()}: {what}" if what else "Data: the paper's"
 
 
 def _value_and_margin(number: Number | Mean) -> tuple[float, float]:

@@ -40,7 +40,7 @@ def test_losses_have_standard_errors_and_no_verdict(stored):
         }
     )
     header, rows, note = demo.losses("law2016-table4", key)
-    assert note.startswith("No verdict, as the data are not the paper's: changed: 328 Horses")
+    assert note.startswith("No verdict. Changed data: 328 Horses")
     assert "Lajugie et al. is not run: the paper trained it for five days" in note
     assert note.endswith("old: law2016-table4")
     assert header == ["", "paper", "ours", "spectral step"]

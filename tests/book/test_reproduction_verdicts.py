@@ -137,7 +137,7 @@ def test_on_other_data_the_cell_says_so_in_place_of_a_verdict(data):
     _, rows, note = compare(experiment, result, "loss", "")
     word = OTHER_DATA[data.partition(":")[0]]
     assert rows[0] == ["a", "0.2", "0.200 ± 0.020 (9)", f"{word}: why a"]
-    assert note == f"No verdict, as the data are not the paper's: {data}."
+    assert note == f"No verdict. {word.capitalize()}: {data.partition(': ')[2]}."
 
 
 def test_words_of_the_paper_are_shown_and_not_judged():
