@@ -81,6 +81,8 @@ def minimize_chains(unary: Floats, pairwise: Floats) -> Integers:
 class GridProblem:
     """A grid, decomposed into chains or edges for `DualDecompositionLearner`.
 
+    In the papers: Komodakis 2011, Section 5.
+
     States are numbered label · n_hidden + hidden. The weights are a row of n_features + 1
     for each state, the last for the constant, then H, then V, row by row. A configuration is an
     array of states of the shape of the grid.
@@ -271,9 +273,10 @@ class GridSolution(NamedTuple):
 
 
 class LatentGridCRF(BaseEstimator):
-    """Label the nodes of grids, each label having hidden states (Komodakis 2011, Section 5).
+    """Label the nodes of grids, each label having hidden states.
 
-    See `GridProblem` for the model and `DualDecompositionLearner` for the learning.
+    A model of Komodakis 2011, Section 5: see `GridProblem`. How it is learned, see
+    `DualDecompositionLearner`.
 
     The loss is not convex in the hidden states, and states alike would stay alike. The first
     states are therefore the clusters that k-means finds among the nodes of each label, and the

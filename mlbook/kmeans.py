@@ -171,6 +171,8 @@ def spectral_bound(
 ) -> float:
     """Certified lower bound on the distortion of every partition into at most k clusters.
 
+    In the papers: Lajugie 2014, Section 2.4, for A = XMXᵀ and a known number of clusters.
+
     It tells any k-means run, of any program, how far from the optimum it may be at most:
     ``(distortion(X, labels) - spectral_bound(X, k)) / distortion(X, labels)``.
 

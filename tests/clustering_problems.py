@@ -4,6 +4,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from mlbook.datasets import make_noisy_gaussians
+from mlbook.dual_decomposition import relaxed_loss
 from mlbook.latent_crf import ExemplarProblem
 
 LABELS = [[0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [0, 0, 0, 0, 0], [1, 0, 1, 0, 2]]
@@ -93,3 +94,50 @@ def small_sets(n_sets=3, n_samples=15, **kwargs):
     setting = {"n_features": 6, "n_clusters": 3, "center_std": 4.0} | kwargs
     draws = [make_noisy_gaussians(n_samples, **setting, random_state=s) for s in range(n_sets)]
     return [X for X, _ in draws], [np.unique(y, return_inverse=True)[1] for _, y in draws]
+
+
+def descent(problems, w, *, regularizer, strength, steps, max_iter, inner_iter=1, order=None,
+            project=lambda w: w, patience=20, tol=1e-3):  # fmt: skip
+    """The learning algorithm (Komodakis 2011, Figure 1) one line after another.
+
+    `regularizer` is (J, its proximal step), `steps` the first ones of weights and multipliers.
+    With `order`, a random state, the problems are visited one by one. Returns the path of the
+    objective and, for its best point, (weights, multipliers, completions, loss).
+    """
+    value, prox = regularizer
+    prices = [[np.zeros(batch.shape) for batch in problem.batches] for problem in problems]
+    filled, rounds, path, best = [None] * len(problems), 0, [], None
+
+    def losses(which):
+        return [relaxed_loss(problems[k], w, prices[k], filled[k]) for k in which]
+
+    def step(which, share):
+        nonlocal w
+        found, decay = losses(which), np.sqrt(1 + rounds / 10)
+        slope = sum(loss.weights for loss in found)
+        w = project(prox(w - steps[0] / decay * slope, steps[0] / decay * strength * share))
+        for k, loss in zip(which, found, strict=True):
+            pairs = zip(prices[k], loss.multipliers, strict=True)
+            prices[k] = [own - steps[1] / decay * gradient for own, gradient in pairs]
+
+    w = project(w)
+    everything = range(len(problems))
+    for t in range(max_iter + 1):
+        filled = [problems[k].complete(w, filled[k]) for k in everything]
+        loss = sum(found.value for found in losses(everything))
+        path.append(strength * value(w) + loss)
+        if path.index(min(path)) == t:
+            best = w, list(prices), list(filled), loss
+        stuck = t >= patience and min(path[: t - patience + 1]) - min(path) <= tol * abs(min(path))
+        if stuck or t == max_iter:
+            return np.array(path), best
+        if order is not None:
+            for k in order.permutation(len(problems)):
+                filled[k] = problems[k].complete(w, filled[k])
+                for _ in range(inner_iter):
+                    step([k], 1 / len(problems))
+            rounds += inner_iter
+        else:
+            for _ in range(inner_iter):
+                step(everything, 1)
+                rounds += 1

@@ -1,8 +1,8 @@
-"""The equation index: where the book derives, computes and tests what the papers number.
+"""The equation index: where the book derives, computes and tests the formulas of the papers.
 
-equations.yml lists what is numbered in each paper. Where an item is found is read from the
-sources, all of which name items in the same way, "Law 2016, Eq. 4" or "Komodakis 2011,
-Eqs. 23-25 and Lemma 2":
+equations.yml lists what is numbered in each paper, and the sections whose formulas have no number.
+Where an item is found is read from the sources, all of which name items in the same way, "Law
+2016, Eq. 4", "Komodakis 2011, Eqs. 23-25 and Lemma 2" or "Lajugie 2014, Section 4.2":
 
 section   a paragraph "[In the papers](equations.md): ..." of a notebook, under its heading
 function  the first line of a docstring, or a paragraph "In the papers: ..." of it
@@ -34,13 +34,14 @@ PARTS = ("section", "function", "test")
 NUMBER = r"\d+(?:\.\d+)?"
 SPAN = rf"{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?"
 SPANS = rf"{SPAN}(?:(?:,\s+and|,|\s+and)\s+{SPAN})*"
-KIND = r"(?:Eqs?\.|Theorems?|Lemmas?|Propositions?|Algorithms?|Figures?)"
+KIND = r"(?:Eqs?\.|Theorems?|Lemmas?|Propositions?|Algorithms?|Figures?|Sections?)"
+FREE = ("Figure", "Section")  # they may also be named where they are not listed
 ITEMS = rf"{KIND}\s+{SPANS}(?:(?:,\s+and|,|\s+and)\s+{KIND}\s+{SPANS})*"
-NEARLY = r"\W{1,4}(?:Eq|Theorem|Lemma|Proposition|Algorithm)\w*\W{0,3}\d"
+NEARLY = r"\W{1,4}(?:Eq|Theorem|Lemma|Proposition|Algorithm|Sec\.)\w*\W{0,3}\d"
 
 
 class Item(NamedTuple):
-    """What a paper numbers, as ("Law 2016", "Eq. 4")."""
+    """A formula of a paper by its number, or by its section: ("Law 2016", "Eq. 4")."""
 
     paper: str
     name: str
@@ -87,7 +88,7 @@ class Entry:
 
 
 class Index:
-    """What is numbered in the papers and where it is found below `root`."""
+    """The formulas of the papers and where they are found below `root`."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
@@ -109,7 +110,7 @@ class Index:
                 places = getattr(self.entries[mention.item], mention.part)
                 if mention.place not in places:
                     places.append(mention.place)
-            elif mention.item not in self.entries and "Figure" not in mention.item.name:
+            elif mention.item not in self.entries and not mention.item.name.startswith(FREE):
                 self.problems.append(f"{mention.where} names {mention.item}, which is not listed")
         self._find_gaps()
 
@@ -246,7 +247,7 @@ def main() -> int:
     covered = sum(not entry.without for entry in index.entries.values())
     print(
         "\n".join(index.problems)
-        or f"{len(index.entries)} numbered items, {covered} derived, computed and tested"
+        or f"{len(index.entries)} items, {covered} derived, computed and tested"
     )
     return bool(index.problems)
 

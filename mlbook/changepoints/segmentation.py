@@ -119,7 +119,9 @@ def loss_augmented_segment(
     M: ArrayLike | None = None,
     min_length: int = 1,
 ) -> Integers:
-    """Segmentation of the largest loss plus score: the one to learn from (Lajugie 2014, Sec. 4.2).
+    """Segmentation of the largest loss plus score: the one to learn from.
+
+    In the papers: Lajugie 2014, Section 4.2, where it maximizes Tr(A_i M').
 
     With N the matrix of the true segmentation, maximizes ‖M' − N‖² + Tr(XMXᵀM') − λ Tr M' over
     segmentations M'. The loss contributes Tr M' − 2 Tr(NM') and a constant; with λ = 1, as in
@@ -308,7 +310,9 @@ def hermite_features(
 ) -> Floats:
     r"""Hermite functions of a series: a change of distribution becomes a change of mean.
 
-    Lajugie 2014, Section 5.3, where the printed formula is not that of the orthonormal functions
+    In the papers: Lajugie 2014, Section 5.3.
+
+    The printed formula is not that of the orthonormal functions
 
     .. math:: \psi_k(z) = (2^k k! \sqrt{\pi})^{-1/2} H_k(z) e^{-z^2/2}
 

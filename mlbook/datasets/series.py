@@ -259,7 +259,9 @@ class CopyNumberProfile(NamedTuple):
 
 
 def load_neuroblastoma(folder: str | os.PathLike[str] | None = None) -> list[CopyNumberProfile]:
-    """Load annotated copy number profiles of neuroblastoma tumours (Lajugie 2014, Section 5.3).
+    """Load annotated copy number profiles of neuroblastoma tumours.
+
+    The data of Lajugie 2014, Section 5.3.
 
     The data is that of Hocking et al., *Learning smoothing models of copy number profiles using
     breakpoint annotations*, BMC Bioinformatics 14:164 (2013): the R package ``neuroblastoma``,

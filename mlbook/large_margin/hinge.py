@@ -30,6 +30,8 @@ def structured_hinge(
 ) -> float:
     """Structured hinge of a metric on one labelled sequence (Lajugie 2014, Section 4.1), times n.
 
+    In the papers: Lajugie 2014, Sections 2.4 (the relaxation) and 4.1.
+
     It is at least the loss of the partition that the metric leads to, and zero only if that is
     the true one and all others are worse by their loss. Costs one call of
     ``loss_augmented_segment`` of `mlbook.changepoints`, or an eigendecomposition of size d + k.
@@ -157,7 +159,7 @@ class SequenceOracle:
 
 
 class SpectralOracle:
-    """Over all projectors M with M1 = 1, instead of partitions (Lajugie 2014, Section 2.4).
+    """Over all projectors M with M1 = 1, instead of partitions.
 
     1 is split off: what remains of M is a projector on its complement, where A = XBXᵀ − 2N
     has a range of at most d + k − 1 dimensions. A basis of it comes from a QR decomposition of

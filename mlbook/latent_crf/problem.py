@@ -118,7 +118,10 @@ class ExemplarProblem:
         return self.features.total(assignment) / self.scales
 
     def complete(self, w: Floats, previous: Any) -> Integers:
-        """Assign all points to the best exemplar of their cluster (Eq. 29)."""
+        """Assign all points to the best exemplar of their cluster (Eq. 29).
+
+        In the papers: Komodakis 2011, Figure 1, whose points may leave their cluster.
+        """
         # Within a cluster, ū differs from d by the constant β.
         return best_exemplars(self.potentials(w), self.labels)[self.labels]
 

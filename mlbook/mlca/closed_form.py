@@ -16,6 +16,8 @@ from mlbook.mlca.least_squares import digest, solve
 def closed_form_metric(X: ArrayLike, factor: ArrayLike, rank: int | None = None) -> NDArray[Any]:
     """Optimal metric for any target matrix C = factor @ factor.T (Law 2016, Theorem 3.1).
 
+    In the papers: Law 2016, Theorems 3.1 and 3.2.
+
     M = X†(P C P)_(r)(X†)ᵀ, where P = XX† projects onto the columns of X and (·)_(r) keeps
     the r = min(rank, rank(PCP)) largest eigenvalues. C itself, n×n, is not formed.
 

@@ -22,6 +22,8 @@ RESTARTS = 10  # of k-means
 def normalized_cut_value(W: ArrayLike, labels: ArrayLike) -> float:
     """Σ_c cut(c) / vol(c), the normalized cut of a partition, from 0 to k.
 
+    In the papers: Lajugie 2014, Section 5.1.
+
     O(nnz(W)).
 
     Parameters
@@ -65,6 +67,8 @@ def normalized_cut_bound(
     W: ArrayLike, n_clusters: int, *, random_state: int | np.random.RandomState | None = None
 ) -> float:
     """Lower bound on the normalized cut of every partition into k parts.
+
+    In the papers: Lajugie 2014, Section 5.1, relaxed.
 
     k less the sum of the k largest eigenvalues of W̃: no projector of rank k has a smaller value
     (Bach and Jordan 2004). O(n³) up to 300 nodes; beyond, Lanczos iterations of O(nnz(W)), and

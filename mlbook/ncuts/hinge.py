@@ -28,6 +28,8 @@ def spectral_hinge(
 ) -> tuple[float, Floats]:
     """Structured hinge loss of the weights of Gaussian affinities, and its gradient.
 
+    In the papers: Lajugie 2014, Section 5.1.
+
     For a graph of n nodes whose right partition has k parts and projector M₀ = Y(YᵀY)⁻¹Yᵀ::
 
         H(b) = max_M ‖M − M₀‖² + s Tr W_b (M − M₀)

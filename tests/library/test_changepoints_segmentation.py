@@ -123,6 +123,7 @@ def test_ties_in_data(blocks):
         assert_allclose(trace(A, segment(X, k)), best(A, k), atol=1e-12)
 
 
+@pytest.mark.equation("Lajugie 2014, Section 4.2")
 @pytest.mark.parametrize("min_length", [1, 2])
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 def test_loss_augmented(min_length, scale, blocks):
@@ -139,6 +140,7 @@ def test_loss_augmented(min_length, scale, blocks):
             assert_allclose(value, best(A, k, min_length=min_length, extra=loss), atol=1e-9)
 
 
+@pytest.mark.equation("Lajugie 2014, Section 4.2")
 def test_loss_augmented_with_a_metric():
     X, truth = series(9, 2, seed=3), [0, 0, 0, 1, 1, 1, 2, 2, 2]
     M = np.array([[0.3, 0.1], [0.1, 0.2]])
@@ -201,6 +203,7 @@ def test_same_optimum_as_ruptures():
 # Hermite features
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.3")
 def test_hermite_functions_are_orthonormal_and_follow_the_definition():
     z = np.linspace(-12, 12, 4001)
     psi = hermite_features(z, 6, center=0, scale=1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from clustering_problems import (
     LABELS,
+    descent,
     energy,
     random_multipliers,
     random_problem,
@@ -30,6 +31,7 @@ from mlbook.dual_decomposition import (
     relaxed_loss,
     tighten,
 )
+from mlbook.grid_crf import GridProblem
 from mlbook.latent_crf import ExemplarProblem, clustering_error, loss_augmented_potentials
 
 # The relaxation
@@ -54,7 +56,7 @@ def test_relaxation_is_the_linear_program(labels, seed):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.equation("Komodakis 2011, Eqs. 12-14, 21-22 and 27-28")
+@pytest.mark.equation("Komodakis 2011, Eqs. 12, 14, 21-22 and 27-28")
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
     problem, stack, w = random_problem(labels=labels)
@@ -70,6 +72,8 @@ def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
         return slack
 
     x = problem.complete(w, None)
+    bracket = tighten(problem, w, initial_multipliers(problem), x)
+    assert bracket.hinge_lower_bound <= hinge(w) + 1e-9 <= bracket.relaxed_loss + 2e-9
     relaxed, _, best = slave_program(problem.potentials(w), labels, 0.7, 1.3)
     bound = configuration_energy(problem, w, x) - relaxed
     assert_allclose(relaxed_loss(problem, w, best, x).value, bound, atol=1e-7)
@@ -206,6 +210,61 @@ def test_proximal_steps():
     assert_allclose(fitted(soft).objective_path_, fitted("l1").objective_path_)
     kept = fitted("l1", projection=lambda w: np.maximum(w, 0.9))
     assert_allclose(kept.weights_, [0.9, 0.9])
+
+
+REGULARIZERS = {
+    "l1": (lambda w: np.abs(w).sum(), lambda w, t: np.sign(w) * np.maximum(np.abs(w) - t, 0)),
+    "l2": (lambda w: w @ w / 2, lambda w, t: w / (1 + t)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.equation("Komodakis 2011, Eqs. 27, 30 and 35, and Figure 1")
+@pytest.mark.parametrize("model", ["clusters", "grid"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"regularizer": "l2", "strength": 0.3},
+        {"regularizer": "l1", "strength": 2.0, "inner_iter": 3},
+        {"regularizer": "l2", "strength": 0.3, "stochastic": True, "inner_iter": 2},
+        {"regularizer": "l1", "strength": 2.0, "patience": 4, "tol": 0.05},
+    ],
+)
+def test_the_learner_takes_the_steps_of_the_algorithm(options, model):
+    """The same path as that of a loop that follows the paper's listing, to the last digits."""
+    if model == "clusters":
+        problems = [random_problem(seed, labels)[0] for seed, labels in enumerate(LABELS)]
+    else:
+        rng = np.random.default_rng(0)
+        problems = [GridProblem(rng.normal(size=(2, 3, 1)), np.eye(2, 3, dtype=int)) for _ in "ab"]
+    start = np.linspace(0.2, 0.9, problems[0].n_features)
+    steps = {"step_weights": 0.05, "step_multipliers": 0.2}
+    learner = DualDecompositionLearner(
+        projection=lambda w: w.clip(0.1), max_iter=25, random_state=3, **steps, **options
+    ).fit(problems, start)
+    by_hand = options | {"regularizer": REGULARIZERS[options["regularizer"]]}
+    order = np.random.RandomState(3) if by_hand.pop("stochastic", False) else None
+    path, (w, prices, filled, loss) = descent(
+        problems, start, steps=[*steps.values()], order=order, max_iter=25,
+        project=lambda w: w.clip(0.1), **by_hand,
+    )  # fmt: skip
+    assert_allclose(learner.objective_path_, path, rtol=1e-10)
+    assert len(path) == learner.n_iter_ + 1 > 5
+    assert learner.converged_ == (len(path) < 26)
+    assert learner.best_iter_ == path.argmin() > 0
+    assert_allclose(learner.weights_, w, rtol=1e-9)
+    assert_allclose(learner.current_loss_, loss, rtol=1e-9)
+    weights = [w] * len(problems)
+    bounds = list(map(tighten, problems, weights, prices, filled))
+    assert_allclose(learner.relaxed_loss_, sum(b.relaxed_loss for b in bounds), rtol=1e-6)
+    below = sum(b.hinge_lower_bound for b in bounds)
+    assert_allclose(learner.hinge_lower_bound_, below, rtol=1e-6)
+    assert_allclose(learner.duality_gap_, learner.relaxed_loss_ - below, rtol=1e-6)
+    for x, found in zip(filled, learner.completions_, strict=True):
+        assert_array_equal(x, found)
+    for problem, x, found in zip(problems, filled, learner.multipliers_, strict=True):
+        reached = relaxed_loss(problem, learner.weights_, found, x).value
+        assert reached <= loss + 1e-9
 
 
 def test_best_iterate_is_returned_and_reproduces_its_objective():

@@ -85,7 +85,7 @@ def test_chains_against_enumeration(seed, length, n_states, ties):
         assert_allclose(cost(m, found[m]), best, atol=1e-12)
 
 
-@pytest.mark.equation("Komodakis 2011, Eq. 35")
+@pytest.mark.equation("Komodakis 2011, Section 5 and Eq. 35")
 @pytest.mark.parametrize("decomposition", ["chains", "edges"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_slaves_add_up_to_the_energy_less_the_error(shape, decomposition):

@@ -90,7 +90,7 @@ def exact_distortions(X, M, k):
 # The distortion, three ways
 
 
-@pytest.mark.equation("Law 2016, Eqs. 1-4", "Lajugie 2014, Eqs. 1-3")
+@pytest.mark.equation("Law 2016, Eqs. 1-4 and 8", "Lajugie 2014, Eqs. 1-3")
 @pytest.mark.parametrize("rank", [None, 3, 1])
 def test_equations_2_3_4_agree_on_all_partitions(rank):
     rng = np.random.default_rng(1)
@@ -174,6 +174,7 @@ def test_bound_survives_rounding_in_hundreds_of_tight_cases(kind):
         assert bound >= float(exact) * (1 - loss)
 
 
+@pytest.mark.equation("Lajugie 2014, Section 2.4")
 @pytest.mark.parametrize("name", ["plain", "metric", "more features than points", "float32"])
 def test_bound_is_the_tail_of_the_spectrum(name):
     X, M = CASES[name]

@@ -18,6 +18,7 @@ def hinge(X, truth, B, **options):
     return np.max(offsets + gradients @ np.ravel(B))
 
 
+@pytest.mark.equation("Lajugie 2014, Section 4.1")
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("min_length", [1, 2])
@@ -48,6 +49,7 @@ def dense_spectral_hinge(X, truth, B, known):
     return A.mean(axis=0).sum() + chosen.sum() + 2 * k - np.trace(X @ B @ X.T @ N)
 
 
+@pytest.mark.equation("Lajugie 2014, Sections 2.4 and 4.1")
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(("n", "d"), [(6, 2), (5, 8), (6, 1)])

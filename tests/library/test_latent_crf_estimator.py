@@ -5,13 +5,19 @@ import warnings
 
 import numpy as np
 import pytest
-from clustering_problems import small_sets
+from clustering_problems import descent, energy, small_sets
+from enumeration import all_assignments
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mlbook.exemplars import solve_exemplars
-from mlbook.latent_crf import LatentExemplarMetric, exemplars_of_partition
+from mlbook.latent_crf import (
+    ExemplarProblem,
+    LatentExemplarMetric,
+    clustering_error,
+    exemplars_of_partition,
+)
 from mlbook.partitions import f_measure, partition_loss
 
 
@@ -51,6 +57,72 @@ def test_fitted_attributes(learned):
         D = (((X[:, None] - X) ** 2) * metric.weights_).sum(axis=2)
         assert_allclose(metric.distances(X), D, atol=1e-12)
         assert_array_equal(found, exemplars_of_partition(D, y))
+
+
+def regularized_hinge(w, sets, partitions, penalty, alpha, beta):
+    """The hinge losses of all training sets, each over all clusterings of its points."""
+    total = 0.0
+    for X, y in zip(sets, partitions, strict=True):
+        D = ((X[:, None] - X) ** 2) @ w
+        every = list(all_assignments(len(X)))
+        E = np.array([energy(D, x, penalty) for x in every])
+        error = np.array([clustering_error(x, y, alpha, beta) for x in every])
+        total += E[error == 0].min() - np.min(E - error)
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.equation("Komodakis 2011, Eqs. 13 and 22, and Figure 1")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 0.5, "beta": 9.0, "regularizer": "l2"},
+        {"alpha": 2.0, "beta": 0.7},
+        {"alpha": 0.7, "beta": 1.3, "penalty": 1.7, "strength": 0.2},
+    ],
+)
+def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
+    """Its setting by hand, its path by a loop, and its loss by enumeration of all clusterings."""
+    rng = np.random.default_rng(5)
+    partitions = [np.array([0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 0])]
+    sets = [rng.normal(size=(5, 3)) + np.outer(3.0 * y, [1, 0, 0]) for y in partitions]
+    metric = LatentExemplarMetric(max_iter=30, **options).fit(sets, partitions)
+    alpha, beta = options["alpha"], options["beta"]
+    penalty = options.get("penalty", max(0.15 * beta * 2.5, 2 * alpha))
+    pairs = [((X[:, None] - X) ** 2)[~np.eye(5, dtype=bool)] for X in sets]
+    scales = np.concatenate(pairs).mean(axis=0)
+    unit = (beta + penalty / 2.5) / 3
+    squared = options.get("regularizer") == "l2"
+    first = 3 * unit**2 / 2 if squared else 3 * unit
+    strength = options.get("strength", 0.1 * 10 * 3 * unit / first)
+    assert_allclose([metric.penalty_, metric.strength_], [penalty, strength])
+
+    def J(w):
+        return w @ w / 2 if squared else np.abs(w).sum()
+
+    def prox(w, t):
+        return w / (1 + t) if squared else np.sign(w) * np.maximum(np.abs(w) - t, 0)
+
+    problems = [
+        ExemplarProblem(X, y, penalty=penalty, alpha=alpha, beta=beta, scales=scales)
+        for X, y in zip(sets, partitions, strict=True)
+    ]
+    path, (w, _, _, loss) = descent(
+        problems, np.full(3, unit), regularizer=(J, prox), strength=strength, max_iter=30,
+        steps=[4 * unit / 10, penalty / 2.5], project=lambda w: np.maximum(w, 0), tol=0.01,
+    )  # fmt: skip
+    assert_allclose(metric.objective_path_, path, rtol=1e-9)
+    assert_allclose(metric.weights_ * metric.scales_, w, rtol=1e-9)
+    assert_allclose(metric.current_loss_, loss, rtol=1e-9)
+    hinge = regularized_hinge(metric.weights_, sets, partitions, penalty, alpha, beta)
+    assert metric.hinge_lower_bound_ - 1e-9 <= hinge <= metric.relaxed_loss_ + 1e-9
+    assert_allclose(metric.duality_gap_, metric.relaxed_loss_ - metric.hinge_lower_bound_)
+    assert path.min() >= strength * J(w) + hinge - 1e-9
+    for X, y, found in zip(sets, partitions, metric.exemplars_, strict=True):
+        D = ((X[:, None] - X) ** 2) @ metric.weights_
+        best = [min(np.flatnonzero(y == c), key=lambda q, D=D, y=y: D[y == y[q], q].sum())
+                for c in (0, 1)]  # fmt: skip
+        assert_array_equal(found, best)
 
 
 def test_precomputed_features_give_the_same_metric(learned):

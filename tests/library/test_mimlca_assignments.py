@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from weak_problems import assignment, distortion, feasible, tiny, weak_problem
 
-from mlbook.mimlca import assign_instances, weak_kmeans
+from mlbook import kmeans
+from mlbook.mimlca import assign_instances, own_clusters, weak_kmeans
 from mlbook.mimlca.assignments import mean_weights
 
 # The assignment step
@@ -108,12 +109,17 @@ def test_the_objective_is_what_theorem_21_maximizes():
     X = rng.normal(size=(offsets[-1], 3)) @ np.diag([5.0, 1.0, 0.1])
     U = np.linalg.svd(X, full_matrices=False)[0]
     assert len(X) > 5 and len(list(feasible(np.diff(offsets), Y))) > 5
+    overlaps = []
     for labels in feasible(np.diff(offsets), Y):
         H = assignment(labels, 3)
         A = np.eye(len(X)) + H @ np.linalg.pinv(H) - np.diag(H.sum(axis=1))
         assert_allclose(A @ A, A, atol=1e-12)
-        overlap = np.sum(A * (X @ np.linalg.pinv(X)))
-        assert_allclose(overlap, 3 - distortion(U, labels, 3), atol=1e-10)
+        overlaps.append(np.sum(A * (X @ np.linalg.pinv(X))))
+        assert_allclose(overlaps[-1], 3 - distortion(U, labels, 3), atol=1e-10)
+        assert_allclose(kmeans.distortion(U, own_clusters(labels)), distortion(U, labels, 3))
+    found = weak_kmeans(U, offsets, Y, init="random", n_init=30, random_state=0)
+    assert_allclose(3 - found.objective_path[-1], max(overlaps), atol=1e-10)
+    assert_allclose(distortion(U, found.assignments, 3), found.objective_path[-1], atol=1e-12)
 
 
 @pytest.mark.equation("Law 2017, Eqs. 18-23 and 32-37")
@@ -145,6 +151,10 @@ def test_steps_from_k_means_over_bags_to_a_trace(whitened):
             np.trace(G) - np.trace((np.eye(len(X)) - known + HH) @ G),
         ]
         assert_allclose(steps, norms[0], rtol=1e-9, atol=1e-12)
+        found = kmeans.distortion(X, own_clusters(labels), L @ L.T)
+        assert_allclose(found, norms[0], rtol=1e-9, atol=1e-12)
+        traced = kmeans.trace_objective(X, own_clusters(labels), L @ L.T)
+        assert_allclose(traced, np.trace(G) - norms[0], rtol=1e-9)
 
 
 def test_more_starts_are_never_worse_and_seeds_repeat():

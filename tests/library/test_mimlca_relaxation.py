@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mlbook.kmeans import distortion
-from mlbook.mimlca import feasible_assignments, own_clusters, relaxed_overlap
+from mlbook.mimlca import feasible_assignments, own_clusters, relaxed_overlap, weak_kmeans
 from mlbook.partitions import equivalence_matrix
 
 
@@ -70,12 +70,77 @@ def test_theorem_21_on_small_problems():
         best = max(np.sum(equivalence_matrix(h) * P) for h in every)
         U = np.linalg.svd(X, full_matrices=False)[0]
         assert 3 - min(distortion(U, h) for h in every) == pytest.approx(best)
+        found = weak_kmeans(U, offsets, Y, init="random", n_init=30, random_state=0)
+        assert 3 - found.objective_path[-1] == pytest.approx(best)
+        learned = equivalence_matrix(own_clusters(found.assignments))
+        assert np.sum(learned * P) == pytest.approx(best)
         pinv = np.linalg.pinv(X)
         assert relaxed_overlap(X, pinv @ pinv.T, offsets, Y) == pytest.approx(best)
         for rank in (1, 2, 3):
             for L in rng.normal(size=(10, 3, rank)):
                 value = relaxed_overlap(X, L @ L.T, offsets, Y)
                 assert value <= min(best, rank) + 1e-9
+
+
+def ignoring_labels(offsets, Y):
+    """Law 2017, Eq. 8: min(n_i, q_i) instances of each bag get any of the k categories."""
+    for labels in map(np.array, product(range(-1, Y.shape[1]), repeat=offsets[-1])):
+        given = np.add.reduceat(labels >= 0, offsets[:-1])
+        if np.array_equal(given, np.minimum(np.diff(offsets), Y.sum(axis=1))):
+            yield labels
+
+
+@pytest.mark.equation("Law 2017, Eqs. 8, 9 and 24")
+def test_the_problem_before_its_relaxation_by_enumeration():
+    """What the metric is asked for: the same clusters whether the labels are known or not."""
+    rng = np.random.default_rng(4)
+    offsets, Y = np.array([0, 1, 3, 5]), np.array([[1, 0], [1, 1], [0, 1]])
+    free = list(ignoring_labels(offsets, Y))
+    assert len(free) == 2 * 2**2 * (2 * 2)  # instances that are named, times their names
+    known = list(feasible_assignments(offsets, Y))
+    assert {tuple(labels) for labels in known} < {tuple(labels) for labels in free}
+
+    def projectors(assignments):
+        found = {}
+        for labels in assignments:
+            H = (labels[:, None] == np.arange(2)).astype(float)
+            C = np.eye(5) + H @ np.linalg.pinv(H) - np.diag(H.sum(axis=1))
+            assert_allclose(C, equivalence_matrix(own_clusters(labels)), atol=1e-12)
+            assert_allclose(C @ C, C, atol=1e-12)
+            found[tuple(C.round(9).ravel())] = own_clusters(labels)
+        return list(found.values())
+
+    def winners(clusterings, X, L):
+        """Largest trace is least distortion of XL, by the library."""
+        costs = np.array([distortion(X, labels, L @ L.T) for labels in clusterings])
+        best = [clusterings[i] for i in np.flatnonzero(costs < costs.min() + 1e-9)]
+        matrices = [equivalence_matrix(labels) for labels in best]
+        traces = [np.sum(equivalence_matrix(h) * (X @ L @ L.T @ X.T)) for h in clusterings]
+        assert_allclose([np.sum(C * (X @ L @ L.T @ X.T)) for C in matrices], max(traces))
+        return matrices
+
+    with_labels, without = projectors(known), projectors(free)
+    seen = []
+    for trial in range(40):
+        X = rng.normal(size=(5, 2))
+        if trial % 2:  # two groups, well apart and as the labels have them
+            X += 20 * np.array([0, 0, 1, 1, 1])[:, None]
+        L = rng.normal(size=(2, 2))
+        C, C_hat = winners(with_labels, X, L), winners(without, X, L)
+        overlaps = [np.sum(a * b) for a in C for b in C_hat]
+        discrepancies = [5 - overlap for overlap in overlaps]
+        ranks = [(np.trace(a) + np.trace(b) - np.sum((a - b) ** 2)) / 2 for a in C for b in C_hat]
+        assert_allclose(overlaps, ranks, atol=1e-9)
+        assert 0 <= min(overlaps) <= 5 and min(discrepancies) >= 0
+        assert max(discrepancies) == pytest.approx(5 - min(overlaps))
+        same = [np.allclose(a, b) for a in C for b in C_hat]
+        largest = [max(np.trace(a), np.trace(b)) for a in C for b in C_hat]
+        assert_array_equal(np.array(overlaps) > np.array(largest) - 1e-9, same)
+        seen.append((min(overlaps), relaxed_overlap(X, L @ L.T, offsets, Y), all(same)))
+    agreeing = np.array([same for *_, same in seen])
+    assert 5 < agreeing.sum() < 35
+    wish, relaxed = np.array(seen)[:, :2].T
+    assert np.corrcoef(wish, relaxed)[0, 1] < 0.99  # the relaxation is another problem
 
 
 @pytest.mark.equation("Law 2017, Eqs. 25-31")

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mlbook.mlca import BinaryMLCA, closed_form_factor, closed_form_metric
+from mlbook.mlca import MLCA, BinaryMLCA, closed_form_factor, closed_form_metric
 from mlbook.partitions import normalized_assignment
 
 
@@ -86,6 +86,24 @@ def test_theorem_3_1_formula(name):
     assert_allclose(closed_form_metric(X, F, rank=k), inverse @ cut @ inverse.T, atol=1e-9)
     assert_allclose(closed_form_metric(X, F), inverse @ F @ F.T @ inverse.T, atol=1e-9)
     assert_allclose(closed_form_factor(sp.csr_array(X), sp.csr_array(F)), inverse @ F, atol=1e-9)
+
+
+@pytest.mark.equation("Law 2016, Theorems 3.1 and 3.2")
+@pytest.mark.parametrize("name", ["partition", "rank(X) < k", "n < d"])
+def test_the_estimator_learns_the_metric_of_the_theorems(name):
+    """From labels: the whole metric, and with fewer components the one that is cut."""
+    X, F, _ = CASES[name]
+    y = F.argmax(axis=1)
+    inverse = np.linalg.pinv(X)
+    learned = MLCA().fit(X, y).get_mahalanobis_matrix()
+    assert_allclose(learned, inverse @ F @ F.T @ inverse.T, atol=1e-9)
+    cut = MLCA(n_components=2).fit(X, y).get_mahalanobis_matrix()
+    assert_allclose(cut, closed_form_metric(X, F, rank=2), atol=1e-9)
+    rng = np.random.default_rng(4)
+    for metric, k in ((learned, 3), (cut, 2)):
+        best = worst_case_risk(X, metric, F @ F.T, k)
+        for L in rng.normal(size=(100, X.shape[1], 3)):
+            assert worst_case_risk(X, L @ L.T, F @ F.T, k) >= best - 1e-9
 
 
 @pytest.mark.equation("Law 2016, Eqs. 26-34")

@@ -56,7 +56,7 @@ def test_risk_with_a_tie_above_zero():
     assert risk == pytest.approx(losses.max(), abs=1e-4)
 
 
-@pytest.mark.equation("Law 2016, Eqs. 10, 11 and 24")
+@pytest.mark.equation("Law 2016, Eqs. 10, 11, 24 and 25")
 def test_structured_loss_is_the_maximum_and_bounds_the_risk():
     rng = np.random.default_rng(1)
     projectors = random_projectors(rng, 7, 3)
@@ -71,12 +71,15 @@ def test_structured_loss_is_the_maximum_and_bounds_the_risk():
         loss = structured_loss(X, L @ L.T, LABELS)
         assert values.max() <= loss + 1e-9
         assert loss == pytest.approx(attained)
+        predicted = np.linalg.eigh(A)[1][:, -3:]
+        gain = np.sum((predicted @ predicted.T - C) * A)  # a prediction scores no less than C
+        assert 0 <= gain <= loss - delta(predicted @ predicted.T, LABELS) + 1e-9
         for scale in (0, 0.01, 0.3, 1, 10):
             M = scale * L @ L.T
             assert structured_loss(X, M, LABELS) >= worst_case_risk(X, M, LABELS) - 1e-9
 
 
-@pytest.mark.equation("Law 2016, Eqs. 9 and 25")
+@pytest.mark.equation("Law 2016, Eq. 9")
 def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
     rng = np.random.default_rng(4)
     C, J = equivalence_matrix(LABELS), normalized_assignment(LABELS).toarray()
@@ -89,10 +92,6 @@ def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
     rival = J[:, :2] @ J[:, :2].T + np.outer(v, v)
     assert np.sum((C - rival) * (J @ tied @ J.T)) == pytest.approx(0)
     assert worst_case_risk(J, tied, LABELS) >= delta(rival, LABELS) - 1e-9 > 1
-    for L in rng.normal(size=(20, 3, 3)):
-        A = J @ L @ L.T @ J.T + np.diag(rng.uniform(size=7))
-        U = np.linalg.eigh(A)[1][:, -3:]
-        assert np.sum((U @ U.T - C) * A) >= -1e-12
 
 
 @pytest.mark.equation("Law 2016, Eq. 16")

@@ -11,6 +11,7 @@ from mlbook.ncuts import normalized_cut, normalized_cut_bound, normalized_cut_va
 from mlbook.partitions import partition_loss
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.1")
 def test_value_is_the_sum_of_cut_over_volume_and_the_trace_form():
     rng = np.random.default_rng(0)
     W = random_graph(rng, 6, 0.6)
@@ -51,6 +52,7 @@ def test_two_parts_are_the_best_cut_of_the_order_of_the_second_eigenvector():
         assert_allclose(normalized_cut_value(W, normalized_cut(W, 2)), min(cuts), rtol=1e-12)
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.1")
 def test_bound_is_the_spectrum_of_the_normalized_laplacian():
     rng = np.random.default_rng(2)
     W = random_graph(rng, 9)

@@ -23,6 +23,7 @@ def scene(rng, n=9, d=3, n_parts=2):
     return X, squared_differences(X, edges), edges, labels
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.1")
 @pytest.mark.parametrize("n_parts", [2, 3])
 def test_hinge_is_the_maximum_over_projectors(n_parts):
     rng = np.random.default_rng(7)

@@ -121,7 +121,6 @@ def test_bad_classes_are_refused(classes, message):
         assignment_matrix([4, 2, 4], classes=classes)
 
 
-@pytest.mark.equation("Law 2016, Eq. 7")
 @pytest.mark.parametrize(
     ("C", "message"),
     [
