@@ -8,9 +8,9 @@ from below.
 
 The relaxation can keep one more property of partition matrices at no cost: C1 = 1, because
 the clusters cover all points. What remains is a projector of rank k − 1 orthogonal to 1,
-that is, the same relaxation of the centred data with one dimension less (Zha et al. 2001;
-Ding and He 2004). Like k-means itself, and unlike Eq. 8, it does not depend on where the
-origin is, and its bound is never looser.
+that is, the same relaxation of the centred data with one dimension less (Ding and He 2004).
+Like k-means itself, and unlike Eq. 8, it does not depend on where the origin is, and its
+bound is never looser.
 
 Nothing here forms an n × n matrix. Rows are read in blocks, in float64, so that float32 and
 sparse data of any length need no copy; only `SpectralKMeans` holds all of XL, for k-means.

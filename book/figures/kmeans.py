@@ -1,25 +1,34 @@
 """Figures of the chapter on k-means as trace maximization."""
 
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 
+from book.spread import mean_of
 from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound, spectral_embedding
 from mlbook.partitions import equivalence_matrix, f_measure, partition_loss, rand_loss
 from mlbook.plots import COLORS, INK, MARKERS, scatter, show_matrix, subplots
 
 __all__ = [
     "all_partitions",
+    "best_on_a_line",
     "best_segmentation",
     "bound_over_k",
-    "compare_roundings",
+    "clusters_and_gaps",
     "free_and_contiguous",
+    "gap",
     "gaussians",
+    "loss_and_gap",
+    "made_round",
     "partition_pictures",
+    "peak_memory",
+    "rounding_table",
+    "roundings",
     "separation_and_noise",
     "six_mistakes",
     "steps",
@@ -29,7 +38,7 @@ __all__ = [
 ]
 
 
-def stripes(n_per_stripe: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def stripes(n_per_stripe: int = 60, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Two long parallel clouds: the second feature tells them apart, the first is noise.
 
     Examples
@@ -38,7 +47,7 @@ def stripes(n_per_stripe: int = 60) -> tuple[np.ndarray, np.ndarray]:
     >>> X.shape, y.tolist()
     ((10, 2), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], n_per_stripe)
     X = rng.normal(size=(2 * n_per_stripe, 2)) * [4, 0.5]
     X[:, 1] += 3 * y
@@ -90,33 +99,58 @@ def partition_pictures(labels: np.ndarray) -> Figure:
     return figure
 
 
-def compare_roundings(noises: list[float], n_seeds: int) -> list[tuple[str, ...]]:
-    """Compare k-means with two ways of rounding the relaxation, one start and ten starts each.
+STARTS = {
+    "1 random": ("random", 1),
+    "1 k-means++": ("k-means++", 1),
+    "10 k-means++": ("k-means++", 10),
+}
 
-    Returns one row per noise level, method and number of starts: the mean over `n_seeds` data
-    sets of Δ to the truth and of the distortion divided by that of the truth.
+
+@cache
+def roundings(noise: float, n_seeds: int) -> dict[tuple[str, str], np.ndarray]:
+    """Cluster five clouds by k-means and by two ways of rounding the relaxation.
+
+    All methods have the same kinds of starts. Returns, by method and kind of start, one row per
+    data set: Δ to the truth, and the distortion divided by that of the truth.
     """
     k = 5
-
-    def lloyd(X: np.ndarray, starts: int) -> np.ndarray:
-        return KMeans(k, init="random", n_init=starts, random_state=0).fit_predict(X)
-
-    methods: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-        "k-means": lloyd,
-        "rows of U": lambda X, starts: lloyd(spectral_embedding(X, k), starts),
-        "SpectralKMeans": lambda X, starts: SpectralKMeans(
-            k, n_init=starts, random_state=0
-        ).fit_predict(X),
+    methods: dict[str, Callable[[np.ndarray, KMeans], np.ndarray]] = {
+        "k-means": lambda X, start: start.fit_predict(X),
+        "rows of U": lambda X, start: start.fit_predict(spectral_embedding(X, k)),
+        "rows of ĈX": _rounded,
     }
-    rows: list[tuple[str, ...]] = []
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for seed in range(n_seeds):
+        X, y = gaussians(k, separation=6, noise=noise, seed=seed)
+        for start, (init, n_init) in STARTS.items():
+            for name, method in methods.items():
+                labels = method(X, KMeans(k, init=init, n_init=n_init, random_state=seed))
+                numbers = partition_loss(y, labels), distortion(X, labels) / distortion(X, y)
+                found.setdefault((name, start), []).append(numbers)
+    return {key: np.array(rows) for key, rows in found.items()}
+
+
+def _rounded(X: np.ndarray, start: KMeans) -> np.ndarray:
+    """Do what SpectralKMeans does, with any kind of start: the rows of ĈX, then polishing."""
+    U = spectral_embedding(X, start.n_clusters, centred=True)
+    labels = start.fit_predict(U @ (U.T @ X))
+    means = np.array([X[labels == c].mean(axis=0) for c in range(start.n_clusters)])
+    return KMeans(start.n_clusters, init=means, n_init=1).fit_predict(X)
+
+
+def rounding_table(noises: list[float], n_seeds: int) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Tabulate `roundings`: mean Δ by kind of start, and the distortion of ten starts."""
+    header = ["noise", "k-means on", *(f"Δ, {start}" for start in STARTS), "distortion, 10"]
+    rows = []
     for noise in noises:
-        data = [gaussians(k, separation=6, noise=noise, seed=seed) for seed in range(n_seeds)]
-        for starts, (name, method) in product((1, 10), methods.items()):
-            found = [(X, y, method(X, starts)) for X, y in data]
-            loss = np.mean([partition_loss(y, labels) for _, y, labels in found])
-            ratio = np.mean([distortion(X, labels) / distortion(X, y) for X, y, labels in found])
-            rows.append((f"{noise:g}", name, str(starts), f"{loss:.2f}", f"{ratio:.3f}"))
-    return rows
+        found = roundings(noise, n_seeds)
+        for name in dict.fromkeys(name for name, _ in found):
+            means = [mean_of(found[name, start][:, 0]) for start in STARTS]
+            losses = (f"{m.mean:.2f} ± {m.error:.2f}" for m in means)
+            ratio = found[name, "10 k-means++"][:, 1].mean()
+            shown = name.replace("k-means", "the data")
+            rows.append((f"{noise:g}", shown, *losses, f"{ratio:.3f}"))
+    return header, rows
 
 
 def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
@@ -138,6 +172,13 @@ def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
         f"{model.inertia_:.0f}; no partition is below {bound:.0f}, so at most {gap:.1%} of it "
         f"could be removed. Δ to the true clusters: {partition_loss(y, model.labels_):.2f}."
     )
+
+
+def loss_and_gap(separation: float, noise: float, seed: int) -> tuple[float, float]:
+    """Return Δ to three true clouds, and the gap of the certificate, for k-means."""
+    X, y = gaussians(3, separation=separation, noise=noise, seed=seed)
+    model = KMeans(3, n_init=5, random_state=0).fit(X)
+    return partition_loss(y, model.labels_), 1 - spectral_bound(X, 3) / model.inertia_
 
 
 def swallowed_cluster(sizes: tuple[int, int, int], share: float) -> tuple[Figure, str]:
@@ -194,6 +235,38 @@ def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
     )
 
 
+def clusters_and_gaps(
+    counts: list[int], d: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return distortion, bound and gap over the number of clusters; the data are five clouds."""
+    X, _ = gaussians(5, separation=6, noise=1, d=d, seed=seed)
+    found = np.array([KMeans(c, n_init=3, random_state=0).fit(X).inertia_ for c in counts])
+    bounds = np.array([spectral_bound(X, c) for c in counts])
+    return found, bounds, 1 - bounds / found
+
+
+def made_round(X: np.ndarray, labels: np.ndarray, *, seed: int) -> np.ndarray:
+    """Draw round clouds with the clusters' sizes and means, and with their mean variance.
+
+    Examples
+    --------
+    >>> made_round(np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 5.0]]), np.array([0, 0, 1]), seed=0)
+    array([[0., 1.],
+           [0., 1.],
+           [5., 5.]])
+    """
+    means = np.array([X[labels == c].mean(axis=0) for c in range(labels.max() + 1)])[labels]
+    noise = np.random.default_rng(seed).normal(size=X.shape)
+    return means + np.sqrt(np.mean((X - means) ** 2)) * noise
+
+
+def gap(X: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the distortion that a better partition could at most remove, after polishing."""
+    k = labels.max() + 1
+    means = np.array([X[labels == c].mean(axis=0) for c in range(k)])
+    return float(1 - spectral_bound(X, k) / KMeans(k, init=means, n_init=1).fit(X).inertia_)
+
+
 @cache
 def _curves(d: int) -> tuple[list[int], list[float], list[float]]:
     """Numbers of clusters, distortions found by k-means, and bounds, for five clouds in R^d."""
@@ -231,17 +304,24 @@ def best_segmentation(X: np.ndarray, k: int) -> np.ndarray:
     return min(candidates, key=lambda labels: distortion(X, labels))
 
 
-def free_and_contiguous(k: int = 3) -> Figure:
-    """Draw the best free and the best contiguous partition of a series.
+def best_on_a_line(X: np.ndarray, k: int) -> np.ndarray:
+    """Labels of the best partition of points on a line: a best segmentation of the sorted values.
 
-    On a line every optimal free cluster is an interval, so that the free optimum is a best
-    segmentation of the sorted values.
+    Examples
+    --------
+    >>> best_on_a_line(np.array([[0.0], [5.0], [0.1]]), 2).tolist()
+    [0, 1, 0]
     """
-    X = steps()
     order = np.argsort(X[:, 0])
-    free = np.empty(len(X), dtype=int)
-    free[order] = best_segmentation(X[order], k)
-    contiguous = best_segmentation(X, k)
+    labels = np.empty(len(X), dtype=int)
+    labels[order] = best_segmentation(X[order], k)
+    return labels
+
+
+def free_and_contiguous(k: int = 3) -> Figure:
+    """Draw the best free and the best contiguous partition of a series."""
+    X = steps()
+    free, contiguous = best_on_a_line(X, k), best_segmentation(X, k)
     figure, axes = subplots(1, 2, height=2.9)
     time = np.arange(len(X))
     for ax, labels, name in zip(axes[0], [free, contiguous], ["free", "contiguous"], strict=True):
@@ -271,6 +351,16 @@ def six_mistakes() -> tuple[np.ndarray, dict[str, np.ndarray]]:
         "frontier moved by 5, small segment": segments(15, 60),
         "frontier moved by 5, large segments": segments(10, 65),
     }
+
+
+def peak_memory(call: Callable[[], object]) -> int:
+    """Return the most bytes that Python and NumPy held at once during a call."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def all_partitions(n: int) -> Iterator[tuple[int, ...]]:

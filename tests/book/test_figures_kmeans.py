@@ -13,7 +13,8 @@ from sklearn.cluster import KMeans
 
 from book.figures import kmeans as demo
 from book.figures.reproduction import law2016
-from mlbook.kmeans import distortion, spectral_bound
+from book.spread import mean_of
+from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound
 from mlbook.partitions import partition_loss, rand_loss
 
 pytestmark = pytest.mark.book
@@ -78,10 +79,45 @@ def test_free_partition_on_a_line_is_a_segmentation_of_the_sorted_values():
     assert distortion(X, demo.best_segmentation(X, 3)) == pytest.approx(best)
 
 
-def test_compare_roundings_reports_means_over_the_data_sets():
-    rows = demo.compare_roundings([0.1], n_seeds=2)
-    assert rows[-1][1:] == ("SpectralKMeans", "10", "0.00", "1.000")
-    assert len(rows) == 6
+def test_rounding_table_shows_means_over_the_data_sets():
+    header, rows = demo.rounding_table([0.1], n_seeds=2)
+    assert len(rows) == 3 and {len(row) for row in rows} == {len(header)}
+    found = demo.roundings(0.1, 2)
+    mean, error, n = mean_of(found["rows of ĈX", "1 random"][:, 0])
+    assert n == 2
+    assert rows[2][1:3] == ("rows of ĈX", f"{mean:.2f} ± {error:.2f}")
+    assert rows[2][4:] == ("0.00 ± 0.00", "1.000")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_the_projected_data_are_those_of_spectral_kmeans(seed):
+    """The table's third way is the library's, only with a choice of starts."""
+    X, _ = demo.gaussians(5, separation=6, noise=1.5, seed=seed)
+    ours = demo._rounded(X, KMeans(5, n_init=10, random_state=seed))
+    library = SpectralKMeans(5, n_init=10, random_state=seed).fit_predict(X)
+    assert partition_loss(ours, library) == pytest.approx(0)
+
+
+def test_gap_is_that_of_a_polished_partition():
+    X, y = demo.gaussians(3, separation=9, noise=1)
+    assert demo.gap(X, y) == pytest.approx(1 - spectral_bound(X, 3) / distortion(X, y))
+    wrong = np.where(np.arange(len(y)) == 0, 1, y)
+    assert demo.gap(X, wrong) == pytest.approx(demo.gap(X, y))
+
+
+def test_clouds_made_round_keep_sizes_means_and_scatter():
+    X, y = demo.gaussians(3, separation=6, noise=1, n_per_cluster=4000)
+    X[:, 0] *= 5
+    Z = demo.made_round(X, y, seed=0)
+    assert distortion(Z, y) == pytest.approx(distortion(X, y), rel=0.02)
+    within = Z - np.array([Z[y == c].mean(axis=0) for c in range(3)])[y]
+    assert np.ptp(within.var(axis=0)) < 0.2 * within.var()
+    for c in range(3):
+        assert Z[y == c].mean(axis=0) == pytest.approx(X[y == c].mean(axis=0), abs=0.15)
+
+
+def test_peak_memory_sees_an_array():
+    assert demo.peak_memory(lambda: np.ones(10**6)) == pytest.approx(8e6, rel=0.01)
 
 
 def test_all_partitions_are_all():
