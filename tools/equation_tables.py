@@ -1,6 +1,7 @@
 """The tables of the page Equation index: where each item of a paper is derived, computed, tested.
 
-What stands in them is found by tools/equations.py; here it becomes links.
+What stands in them is found by tools/equations.py; here it becomes links. How many altered copies
+of the functions the tests caught was found by tools/mutants.py, and stored.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import mutants
 from docutils import nodes
 from equations import Code, Entry, Index, Item, Section
 from source_pages import source_page
@@ -36,6 +38,20 @@ class Equations(SphinxDirective):
         return [equation_table("", paper=self.arguments[0])]
 
 
+class AlteredCopies(SphinxDirective):
+    """``{altered-copies}``: how many altered copies of the functions there are, and were caught."""
+
+    def run(self) -> list[nodes.Node]:
+        """Put one sentence."""
+        root = Path(self.env.srcdir)
+        for file in (mutants.STORED, mutants.REASONS):
+            self.env.note_dependency(str(root / file))
+        sentence = mutants.summary(
+            mutants.Result.read(root / mutants.STORED), mutants.reasons(root)
+        )
+        return [nodes.paragraph("", sentence)]
+
+
 def fill_equations(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put tables made by tools/equations.py in the places of the placeholders."""
     places = list(doctree.findall(equation_table))
@@ -47,7 +63,9 @@ def fill_equations(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         entry = pair[1]
         return [entry.without, entry.section, entry.function, entry.test]
 
-    index, links = Index(Path(app.srcdir)), Links(app, docname)
+    root = Path(app.srcdir)
+    index, links = Index(root), Links(app, docname)
+    caught = mutants.counts(index, mutants.Result.read(root / mutants.STORED), root)
     for place in places:
         listed = [pair for pair in index.entries.items() if pair[0].paper == place["paper"]]
         rows = []
@@ -64,6 +82,8 @@ def fill_equations(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             for part, reason in entry.without.items():
                 cells[part].append(nodes.paragraph("", "—" if reason in said else reason))
                 said.add(reason)
+            if pairs[0][0] in caught:
+                cells["test"].append(nodes.paragraph("", caught[pairs[0][0]]))
             rows.append(list(cells.values()))
         heads = ["In the paper", "Derived in", "Computed by", "Tested by"]
         place.replace_self(equation_rows(heads, rows))
@@ -152,5 +172,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the directive and what fills its places."""
     app.add_node(equation_table)
     app.add_directive("equations", Equations)
+    app.add_directive("altered-copies", AlteredCopies)
     app.connect("doctree-resolved", fill_equations)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

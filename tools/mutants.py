@@ -172,29 +172,51 @@ def reasons(root: Path = ROOT) -> dict[str, dict[str, str]]:
     return yaml.safe_load((root / REASONS).read_text()) or {}
 
 
-class Count(NamedTuple):
-    """How many altered copies of an item's functions its tests ran, and how many they caught."""
+def counts(index: Index, result: Result, root: Path = ROOT) -> dict[Item, str]:
+    """Say how many altered copies the tests of each item run, and how many they catch.
 
-    caught: int
-    ran: int
+    Copies that compute the same as the original do not count.
+    """
+    same, said = reasons(root), {}
+    old = {name for name in _names(wanted(index)) if result.is_old(name, root)}
+    for item, entry in index.entries.items():
+        tests = [test_id(test) for test in entry.test]
+        copies = [
+            {outcomes.get(test, "") for test in tests}
+            for function in entry.function
+            for words, outcomes in result.caught.get(function.name, {}).items()
+            if words not in same.get(function.name, {})
+        ]
+        ran = [seen for seen in copies if seen != {""}]
+        if ran:
+            caught = sum(not seen.isdisjoint(FAILED) for seen in ran)
+            said[item] = f"{caught} of {len(ran)} altered copies caught"
+            if not old.isdisjoint([*tests, *(function.name for function in entry.function)]):
+                said[item] += ", in an earlier version of the code"
+    return said
 
-    def __str__(self) -> str:
-        return f"{self.caught} of {self.ran} altered copies caught"
 
-
-def count(item: Item, index: Index, result: Result, same: dict[str, dict[str, str]]) -> Count:
-    """Count the altered copies that an item's tests run; what computes the same does not count."""
-    entry = index.entries[item]
-    tests = [test_id(test) for test in entry.test]
-    said = [
-        {outcomes.get(test, "") for test in tests}
-        for function in entry.function
-        for words, outcomes in result.caught.get(function.name, {}).items()
-        if words not in same.get(function.name, {})
+def summary(result: Result, same: dict[str, dict[str, str]]) -> str:
+    """Say in a sentence or two how many altered copies there are, and what became of them."""
+    copies = [
+        set(outcomes.values())
+        for function, found in result.caught.items()
+        for words, outcomes in found.items()
+        if words not in same.get(function, {})
     ]
-    return Count(
-        sum(not each.isdisjoint(FAILED) for each in said), sum(each != {""} for each in said)
+    caught = [seen for seen in copies if not seen.isdisjoint(FAILED)]
+    values = sum("value" in seen for seen in caught)
+    equal = sum(map(len, same.values()))
+    share = "all" if len(caught) == len(copies) else f"{len(caught)}"
+    return (
+        f"Of {len(copies)} altered copies of {len(result.caught)} functions the tests caught "
+        f"{share}, {values} of them by a wrong value, the others because something broke or did "
+        f"not end. {equal} more compute the same as the original."
     )
+
+
+def _names(pairs: dict[Pair, list[str]]) -> set[str]:
+    return {name for pair, tests in pairs.items() for name in (pair.function, *tests)}
 
 
 def problems(
@@ -203,7 +225,7 @@ def problems(
     """Say what goes unnoticed, which tests notice nothing, and what is out of date."""
     found = []
     pairs = wanted(index)
-    for name in sorted({n for pair, tests in pairs.items() for n in (pair.function, *tests)}):
+    for name in sorted(_names(pairs)):
         if result.is_old(name, root):
             found.append(f"{name} has changed since it was altered: run `make mutants`")
     noticing: set[tuple[Item, str]] = set()
@@ -222,12 +244,12 @@ def problems(
             if (item, name) not in noticing:
                 reason = "is noticed in no altered copy" if name == function else "notices nothing"
                 found.append(f"{item}: {name} {reason}")
-    for function, copies in same.items():
-        for words in copies:
-            outcomes = result.caught.get(function, {}).get(words)
-            if outcomes is None:
+    for function, reasoned in same.items():
+        for words in reasoned:
+            seen = result.caught.get(function, {}).get(words)
+            if seen is None:
                 found.append(f"{REASONS}: {function} is not altered with {words}")
-            elif not set(outcomes.values()).isdisjoint(FAILED):
+            elif not set(seen.values()).isdisjoint(FAILED):
                 found.append(f"{REASONS}: {function} with {words} is caught, its reason is wrong")
     return found
 
@@ -265,10 +287,11 @@ def run(jobs: Iterable[Job], root: Path = ROOT, at_once: int = AT_ONCE) -> Itera
                 process.start()
                 start.close()
                 running[end] = job, process, {}, time.monotonic()
-            for end in multiprocessing.connection.wait(list(running), timeout=1.0):
+            ready: list[Any] = multiprocessing.connection.wait(list(running), timeout=1.0)
+            for end in ready:
                 job, process, outcomes, _ = running[end]
                 try:
-                    test, how = end.recv()  # type: ignore[union-attr]
+                    test, how = end.recv()
                     outcomes[test] = how
                     running[end] = job, process, outcomes, time.monotonic()
                 except EOFError:
@@ -411,7 +434,7 @@ def jobs_for(
     for pair, named in pairs.items():
         both = [*tests.get(pair.function, []), *named]
         tests[pair.function] = list(dict.fromkeys(both))
-    everything = {name for function, named in tests.items() for name in (function, *named)}
+    everything = _names(pairs)
     old = {name for name in everything if result.is_old(name, root)}
     kept = Result({}, {name: fingerprint(name, root) for name in everything})
     jobs = []
@@ -475,8 +498,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     if not said:
         result.write(root / STORED)
         said = problems(index, result, same, root)
-    copies = sum(map(len, result.caught.values()))
-    print("\n".join(said) or f"{len(result.caught)} functions, {copies} altered copies, all caught")
+    number = sum(map(len, result.caught.values()))
+    print("\n".join(said) or f"{len(result.caught)} functions, {number} altered copies, all caught")
     return bool(said)
 
 

@@ -48,8 +48,10 @@ PAIRS = "min max, argmin argmax, minimum maximum, any all, zeros ones, combinati
 EXCHANGES = {
     a: b for pair in PAIRS.split(", ") for a, b in (pair.split(), reversed(pair.split()))
 } | {"sum": "mean", "sqrt": "square", "diagonal": "ravel"}
-ASIDE = ("check_", "_check", "_require", "_refuse", "_warn", "warn", "progress", "show")
-ASIDE += ("isinstance", "callable", "finfo", "threadpool", "validate_data")
+ASIDE = (
+    "check_", "_check", "_require", "_refuse", "_warn", "warn", "progress", "show", "isinstance",
+    "callable", "finfo", "threadpool", "validate_data",
+)  # fmt: skip
 COUNTS = ("self.n_", "self.rank_", "self.best_iter_", "self.converged_")
 
 
@@ -252,7 +254,7 @@ def _noted(new: Any) -> Any:
 
 def _is_readable(node: ast.AST) -> bool:
     simple = isinstance(node, ast.Assign | ast.AugAssign | ast.Return)
-    return simple or (isinstance(node, ast.expr) and not isinstance(node, SMALL))
+    return simple or (isinstance(node, ast.expr) and not isinstance(node, (*SMALL, ast.UnaryOp)))
 
 
 def _idle_names(body: ast.FunctionDef) -> set[str]:
@@ -293,9 +295,11 @@ def _places(
 
 
 def _is_aside(node: ast.AST) -> bool:
-    """Whether a node refuses bad input, warns, shows progress or is only words."""
+    """Whether a node refuses bad input, warns, shows progress, counts or is only words."""
     if isinstance(node, ast.If) and all(_is_aside(each) for each in node.body):
         return not node.orelse
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.targets[0]).startswith(COUNTS)
     if isinstance(node, ast.UnaryOp):
         return _is_aside(node.operand)
     if isinstance(node, ast.Call):
@@ -355,25 +359,22 @@ def _constants(node: ast.Constant, parent: Any) -> Iterator[tuple[str, Any]]:
         return
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow):
         return
-    if isinstance(parent, ast.keyword) and parent.arg == "axis":
-        yield "index", ast.Constant(1 - value)
-    elif isinstance(parent, ast.keyword):  # how often, how many: not what
-        return
-    elif isinstance(value, int):
-        yield "index", ast.Constant(value + 1)
+    if isinstance(value, int):
+        if not isinstance(parent, ast.keyword):  # how often, how many: not what
+            yield "index", ast.Constant(value + 1)
+        elif parent.arg == "axis":
+            yield "index", ast.Constant(1 - value)
     elif not 0 < abs(value) < TINY:
         yield "factor", ast.Constant(2 * value or 1.0)
 
 
 def _results(node: Any) -> Iterator[tuple[str, Any]]:
-    value = node.value.value if isinstance(node, ast.Expr) else node.value
+    value = getattr(node.value, "value", None) if isinstance(node, ast.Expr) else node.value
     if value is None or isinstance(value, ast.Constant) or ast.unparse(value) == "self":
         return
     if isinstance(node, ast.Assign):
-        target = ast.unparse(node.targets[0])
-        if not target.startswith("self.") or target.startswith(COUNTS):
-            return
-        if isinstance(value, ast.Tuple | ast.Name):
+        own = ast.unparse(node.targets[0]).startswith("self.")
+        if not own or isinstance(value, ast.Tuple | ast.Name):
             return
     for name in WRONG.values():
         call = ast.Call(ast.Name(name, ast.Load()), [value], [])

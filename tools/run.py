@@ -134,6 +134,12 @@ def reproduce(arguments: list[str]) -> None:
 
 
 @command
+def mutants(arguments: list[str]) -> None:
+    """Alter what the equation index names, where it changed: its tests have to notice."""
+    step("", "tools/mutants.py", *arguments, OMP_NUM_THREADS="1")
+
+
+@command
 def lock(arguments: list[str]) -> None:
     """Bring requirements.lock and the list of licences up to date."""
     step("", "tools/lock.py", *arguments)
