@@ -92,7 +92,7 @@ EXPERIMENTS = [
         paper_numbers={},
         units=figure1_units,
         run_unit=run_figure1,
-        note=FIGURE_NOTE + "Mean and standard deviation over 4 seeds.",
+        note=FIGURE_NOTE + "4 seeds.",
     ),
     Experiment(
         id="lajugie2014-figure1-strong",
@@ -177,7 +177,7 @@ EXPERIMENTS = [
         note="285 profiles of 84 tumours with 756 annotated regions, 429 of no and 327 of one "
         "change point, a part of the data set in which every profile has a change point. A region "
         "is wrong if the number of change points found in it is not the annotated one. 10 folds by "
-        "tumour, 3 random assignments; the spread is over these. The penalty of a segment (its "
+        "tumour, 3 random assignments, which are the runs. The penalty of a segment (its "
         "multiple of the length for all but the log ratios as they are) and the width of the "
         "Hermite functions, one of 1, 2, 4, 8 median absolute deviations, are chosen by the "
         "regions of the training folds. The metric, diagonal with α = 0.01, is learned from at "

@@ -76,7 +76,7 @@ LABELS = {
     "3947 others)",
 }
 PROTOCOL = (
-    "10 folds of the bags, drawn once; mean and standard deviation over the folds. Accuracy is the "
+    "10 folds of the bags, drawn once; mean and standard error over the folds. Accuracy is the "
     "mean over the test categories, precision the share of test instances that are right. Test "
     "instances are of known categories with at least 5 instances in the fold, on the ORL faces 1. "
 )
@@ -245,7 +245,7 @@ EXPERIMENTS = [
         "faces in 12 directions that do not tell persons apart.",
     ),
     annotation_experiment(
-        "birds", "", BIRDS, "257 recordings, 19 species; mean and spread over 10 folds. "
+        "birds", "", BIRDS, "257 recordings, 19 species; 10 folds. "
     ),
     annotation_experiment(
         "corel5k", "-corel5k", "Corel5K", "The paper's images, which the user must have. "
