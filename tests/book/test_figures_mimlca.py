@@ -111,12 +111,17 @@ def test_accuracy_is_that_of_the_nearest_centroid():
     assert demo.accuracy(A, means, X, y) == pytest.approx(nearest.score(X @ A.T, y))
 
 
-def test_scenarios_rank_as_the_chapter_says():
-    rows = demo.scenarios(2)
-    assert [row[0][:3] for row in rows] == ["Euc", "(a)", "(b)", "(c)"]
-    euclid, a, b, c = (numbers(row[2])[0] for row in rows)
-    assert euclid < c <= b <= a
-    assert rows[0][1] == rows[1][1] == "" and 5 < numbers(rows[2][1])[0] < numbers(rows[3][1])[0]
+def test_scenarios_are_the_means_of_their_runs():
+    rows, runs = demo.scenarios(2), demo.scenario_runs(2)
+    assert [row[0][:3] for row in rows] == ["Euc", "(a)", "(b)", "(c)", "(b)"]
+    assert rows[0][1] == rows[1][1] == ""
+    for name, wrong, right in rows:
+        assert numbers(right)[0] == pytest.approx(100 * runs[name][:, 1].mean(), abs=0.051)
+        assert right.endswith("(2)")
+        if wrong:
+            assert numbers(wrong)[0] == pytest.approx(100 * runs[name][:, 0].mean(), abs=0.051)
+    assert np.all(runs["(b) without strangers"][:, 0] < runs["(b) bag labels"][:, 0])
+    assert np.all((runs["on strangers"] > 0.5) & (runs["on strangers"] <= 1))
 
 
 def test_the_full_kernel_does_not_move():
@@ -124,6 +129,15 @@ def test_the_full_kernel_does_not_move():
     all_of_them, stuck = demo.kernel_wrong_names(300, 300)
     assert few < 0.15 and n_rounds > 1
     assert all_of_them > 0.6 and stuck == 1
+
+
+def test_bags_of_one_leave_no_choice():
+    small, paper = (demo.kernel_ways(sizes, 120, 2) for sizes in (False, True))
+    assert np.all(small["no choice"] < 0.05) and np.all(paper["no choice"] > 0.2)
+    stuck = "as printed, random start"
+    assert np.all(paper[stuck][:, 0] < small[stuck][:, 0])
+    low = "20 directions, then kernel"
+    assert np.all(small[low][:, 0] < small[stuck][:, 0])
 
 
 def test_kernel_curve_rises_to_random_names():
@@ -161,6 +175,28 @@ def test_whitened_accuracy_uses_the_metric_of_the_theorem():
     distances = np.einsum("ncd,de,nce->nc", differences, M, differences)
     assert scores["whitened"] == pytest.approx(np.mean(distances.argmin(axis=1) == test.labels))
     assert scores["MLCA, truth"] >= scores["MIMLCA"] > 0.9
+
+
+def test_runs_of_the_toy_are_its_scores():
+    found = demo.toy_runs(1, missed=0.2)[0]
+    toy = demo.toy_bags(missed=0.2)
+    model, scores = demo.toy_scores(toy)
+    assert found[0] == demo.wrong_names(model.assignments_, toy.labels)
+    ways = [scores[way] for way in ("MIMLCA", "whitened", "MLCA, truth")]
+    assert_allclose(found[1:], ways, atol=0.003)
+
+
+def test_wide_strangers_have_long_rows():
+    usual, wide = demo.unnamed_runs(n_seeds=2), demo.unnamed_runs(3.0, 2)
+    assert np.all(usual["unnamed"] > usual["named"])
+    assert np.all(wide["wrong"] < usual["wrong"])
+    assert np.all(wide["named"] < 0.5)
+
+
+def test_starts_are_compared_on_the_same_bags():
+    runs = demo.start_runs(2)
+    assert list(runs) == ["weighted, 1", "unambiguous, 1", "random, 1", "random, 10"]
+    assert np.all(runs["random, 10"][:, 1] <= runs["random, 1"][:, 1])
 
 
 @pytest.mark.parametrize(
@@ -219,3 +255,63 @@ def test_the_middle_of_a_perfect_fit():
         assert_array_equal(model.predict(point, alpha=alpha), expected)
         assert_array_equal(model.predict(point), expected)
     assert_array_equal(model.predict([[0.49, 0.51]], alpha=0), [0])
+
+
+def test_cut_of_a_perfect_fit():
+    """Beyond the middle by the ratio of the roots of the sizes."""
+    for sizes in ([2, 18], [5, 5], [1, 48]):
+        labels = np.repeat([0, 1], sizes)
+        model = demo.from_instances(np.eye(2)[labels], labels, 2)
+        large, rare = np.sqrt(sizes[1]), np.sqrt(sizes[0])
+        assert demo.alpha_cut(model, 0, 1) == pytest.approx(large / (large + rare))
+
+
+def test_left_out_scores_are_those_of_a_second_fit():
+    X, labels = demo.alpha_toy(4, 40)
+    J = np.eye(3)[labels] / np.sqrt(np.bincount(labels))
+    left_out = demo.left_out_scores(X, labels, demo.from_instances(X, labels, 3))
+    for j in (0, 11, 39):
+        L = np.linalg.lstsq(np.delete(X, j, 0), np.delete(J, j, 0), rcond=None)[0]
+        assert_allclose(left_out[j], X[j] @ L)
+
+
+def test_the_own_share_of_centroids_grows_with_the_features():
+    few, many = (demo.rules_on_digits("unequal", d, 3) for d in (40, 160))
+    assert np.all(many.own > few.own + 0.1) and np.all(np.abs(many.new - few.new) < 0.15)
+    assert np.all(many.scores > many.centroid) and np.all(many.left_out > many.centroid)
+    assert all(np.all((part > 0) & (part < 1)) for part in (*few, *many))
+
+
+def test_gains_are_drawn_over_the_number_of_features():
+    left, right = demo.rule_gains().axes
+    labels = [text.get_text() for text in left.get_legend().get_texts()]
+    assert labels[:2] == ["unequal sizes", "equal sizes"]
+    unequal = np.asarray(left.containers[0].lines[0].get_ydata(), dtype=float)
+    runs = [demo.rules_on_digits("unequal", d) for d in demo.FEATURES]
+    assert_allclose(unequal, [100 * np.mean(r.scores - r.centroid) for r in runs])
+    own, new, half = (np.asarray(line.get_ydata(), dtype=float) for line in right.lines)
+    assert_allclose(half, own / 2)
+    assert_allclose(new, [r.new.mean() for r in runs])
+
+
+def test_empty_categories_lie_at_the_origin():
+    without, kept, share = demo.empty_categories(3).T
+    assert np.all(share > 0) and np.all(kept <= without)
+
+
+def test_runs_of_alpha_are_predictions():
+    runs = demo.alpha_runs(4, n_seeds=1)
+    X, labels = demo.alpha_toy(4)
+    model = demo.from_instances(X, labels, 3)
+    T, t = demo.alpha_toy(1, 3000, seed=99)
+    right = model.predict(T) == t
+    assert_allclose(runs["centroid"][0], [right[t == 0].mean(), right[t > 0].mean()])
+    own = model.transform(model.centroids_)[0, 0] * np.sqrt(model.category_count_[0])
+    assert runs["fit"][0, 0] == pytest.approx(own)
+    assert runs["cut"][0, 0] == pytest.approx(demo.alpha_cut(model, 0, 1))
+
+
+def test_enumeration_finds_no_exception():
+    held = demo.enumerated(3)
+    assert set(held) == {"trace", "count", "theorem", "rows", "vacuous"}
+    assert all(np.all(values) and len(values) >= 3 for values in held.values())
