@@ -4,13 +4,14 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from functools import cache
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
@@ -49,29 +50,47 @@ __all__ = [
     "STRENGTHS",
     "WAYS",
     "DualStep",
+    "SmallProblem",
+    "allowed",
     "assignment_grid",
     "augmented_minimum",
+    "best_bound",
     "climb",
     "cluster_exemplars",
     "cyclic_distances",
     "dual_path",
+    "energies",
+    "errors",
+    "exemplar_sets",
+    "hinge_loss",
+    "is_consistent",
     "learned_metric",
+    "linear_gap",
     "master_and_slaves",
     "noisy_sets",
     "noisy_test_set",
+    "one_step_in_fitting_units",
     "penalties_compared",
     "penalty_and_distance",
     "scores_of",
     "share_of_noise",
+    "sizes_compared",
+    "slave_minima",
+    "small_problems",
+    "solution_of",
     "step_through",
+    "stepped",
     "steps_compared",
     "strength_path",
+    "strength_scores",
     "three_points",
     "tightness",
+    "tightness_of",
     "towns",
     "weights_of",
     "xor_errors",
     "xor_grid",
+    "xor_grids",
     "xor_models",
 ]
 
@@ -131,7 +150,14 @@ PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 
 
 @cache
-def _solution(distance: str, penalty: float) -> ExemplarSolution:
+def solution_of(distance: str, penalty: float) -> ExemplarSolution:
+    """Cluster the towns by one of the `DISTANCES`.
+
+    Examples
+    --------
+    >>> len(solution_of("Euclidean", 1.6).exemplars)
+    5
+    """
     D = DISTANCES[distance](towns())
     return solve_exemplars(D, penalty, random_state=0)
 
@@ -139,8 +165,8 @@ def _solution(distance: str, penalty: float) -> ExemplarSolution:
 def penalty_and_distance(penalty: float, distance: str) -> tuple[Figure, str]:
     """Draw the exemplars found for one penalty, and their number for all of them."""
     X = towns()
-    solution = _solution(distance, penalty)
-    counts = [len(_solution(distance, f).exemplars) for f in PENALTIES]
+    solution = solution_of(distance, penalty)
+    counts = [len(solution_of(distance, f).exemplars) for f in PENALTIES]
     figure, axes = subplots(1, 2, height=3.1)
     left, right = axes[0]
     _draw_stars(
@@ -181,7 +207,7 @@ def _draw_stars(ax: Axes, X: Floats, exemplars: Integers, labels: Integers) -> N
 class DualStep(NamedTuple):
     """One point of a path up the dual function, and what it suggests."""
 
-    prices: Floats
+    offers: Floats
     bound: float
     exemplars: Integers
     energy: float
@@ -199,7 +225,7 @@ def dual_path(D: Floats, penalty: float, n_steps: int, *, step: float) -> list[D
     Returns
     -------
     list of DualStep
-        The prices v before every step and after the last one, L(v), the set and its energy.
+        The offers v before every step and after the last one, L(v), the set and its energy.
 
     Examples
     --------
@@ -238,14 +264,22 @@ STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 80, 120, 200)
 
 
 @cache
-def _stepped(distance: str) -> tuple[Floats, list[DualStep]]:
+def stepped(distance: str) -> tuple[Floats, list[DualStep]]:
+    """Return the towns and the path up their dual, for one of the `DISTANCES`, f = 1.6.
+
+    Examples
+    --------
+    >>> X, path = stepped("Euclidean")
+    >>> X.shape, len(path)
+    ((40, 2), 201)
+    """
     X = towns()
     return X, dual_path(DISTANCES[distance](X), 1.6, STEPS[-1], step=0.06)
 
 
 def step_through(step: int, distance: str) -> tuple[Figure, str]:
-    """Draw the prices of 40 points after some steps on the dual, and the two bounds so far."""
-    X, path = _stepped(distance)
+    """Draw the offers of 40 points after some steps on the dual, and the two bounds so far."""
+    X, path = stepped(distance)
     now = path[step]
     bounds = np.maximum.accumulate([s.bound for s in path])
     energies = np.minimum.accumulate([s.energy for s in path])
@@ -253,8 +287,8 @@ def step_through(step: int, distance: str) -> tuple[Figure, str]:
     left, right = axes[0]
     labels = exemplar_labels(DISTANCES[distance](X), now.exemplars)
     if distance == "Euclidean":
-        for x, price in zip(X, np.maximum(now.prices, 0), strict=True):
-            left.add_patch(Circle(tuple(x), price, fill=False, edgecolor="0.75", linewidth=0.7))
+        for x, offer in zip(X, np.maximum(now.offers, 0), strict=True):
+            left.add_patch(Circle(tuple(x), offer, fill=False, edgecolor="0.75", linewidth=0.7))
     _draw_stars(left, X, now.exemplars, labels)
     left.set(title=f"step {step}: {_count(now.exemplars)}")
     shown = np.arange(step + 1)
@@ -440,37 +474,232 @@ def augmented_minimum(
     return float(result.fun) - alpha * k - beta * n
 
 
-def tightness(n_seeds: int, n: int = 12) -> list[tuple[str, ...]]:
-    """Count how often a linear relaxation attains the minimum: Eq. 1, and Eq. 1 with the error.
+KINDS = ("Gaussian, far apart", "Gaussian, overlapping", "random")
 
-    Returns one row per kind of distance: the share of `n_seeds` draws of n points in three clusters
-    whose relaxation of Eq. 1 is tight, the same for Eq. 26, and the mean of the relaxed
+
+def _clusters(kind: str, seed: int, n: int) -> tuple[Floats, Integers]:
+    """Distances of n points in three clusters, of one of the `KINDS`."""
+    rng, labels = np.random.default_rng(seed), np.arange(n) % 3
+    far = 4.0 if kind.endswith("apart") else 1.0
+    X = rng.normal(size=(n, 2)) + far * np.array([[0, 0], [2, 0], [1, 2]])[labels]
+    return (rng.uniform(0, 9, size=(n, n)) if kind == "random" else _euclidean(X)), labels
+
+
+@cache
+def tightness_of(kind: str, n_seeds: int, n: int = 12) -> Floats:
+    """Minima of Eq. 1 and of Eq. 1 with the loss, relaxed and exact, and the consistent energy.
+
+    Returns one row per draw, f = 4 and α = β = 1: the relaxation of Eq. 1, its minimum, Eq. 26, its
+    minimum, and the smallest energy of the true clusters.
+
+    Examples
+    --------
+    >>> relaxed, exact, *_ = tightness_of("random", 1, 6)[0]
+    >>> bool(relaxed <= exact + 1e-9)
+    True
+    """
+    rows = []
+    for seed in range(n_seeds):
+        D, labels = _clusters(kind, seed, n)
+        Q = exemplars_of_partition(D, labels)
+        truth = 4.0 * len(Q) + sum(D[p, Q[c]] for p, c in enumerate(labels) if p != Q[c])
+        minima = [
+            augmented_minimum(D, labels, 4.0, alpha=a, beta=a, integral=integral)
+            for a in (0.0, 1.0)
+            for integral in (False, True)
+        ]
+        rows.append([*minima, truth])
+    return np.array(rows)
+
+
+def linear_gap(kind: str, seed: int, n: int = 12) -> float:
+    """Gap of the relaxation with the loss Δ′ of the exercise, which has no absolute value.
+
+    With α = β = 1 this is Eq. 1 again, with the penalty f + β − α = 4.
+
+    Examples
+    --------
+    >>> abs(linear_gap("Gaussian, far apart", 0, 6)) < 1e-6
+    True
+    """
+    D, labels = _clusters(kind, seed, n)
+    U = loss_augmented_potentials(D, labels, 4.0, 1.0)
+    one = {"labels": np.zeros(n, dtype=int), "penalty": 4.0, "alpha": 0.0, "beta": 0.0}
+    relaxed, exact = (augmented_minimum(U, integral=i, **one) for i in (False, True))
+    return exact - relaxed
+
+
+def tightness(n_seeds: int, n: int = 12) -> list[tuple[str, ...]]:
+    """Count how often a linear relaxation attains the minimum: Eq. 1, and Eq. 1 with the loss.
+
+    Returns one row per kind of distance: in how many of `n_seeds` draws of n points in three
+    clusters the relaxation of Eq. 1 is tight, the same for Eq. 26, and the mean of the relaxed
     hinge loss and of the true one.
     """
-    labels = np.arange(n) % 3
     rows: list[tuple[str, ...]] = []
-    for name in ("Gaussian, far apart", "Gaussian, overlapping", "random"):
-        tight: list[tuple[bool, bool]] = []
-        losses = []
-        for seed in range(n_seeds):
-            rng = np.random.default_rng(seed)
-            far = 4.0 if name.endswith("apart") else 1.0
-            X = rng.normal(size=(n, 2)) + far * np.array([[0, 0], [2, 0], [1, 2]])[labels]
-            D = rng.uniform(0, 9, size=(n, n)) if name == "random" else _euclidean(X)
-            plain, margin = (
-                [
-                    augmented_minimum(D, labels, 4.0, alpha=a, beta=a, integral=i)
-                    for i in (False, True)
-                ]
-                for a in (0.0, 1.0)
-            )
-            Q = exemplars_of_partition(D, labels)
-            truth = 4.0 * len(Q) + sum(D[p, Q[c]] for p, c in enumerate(labels) if p != Q[c])
-            tight.append((plain[1] - plain[0] < 1e-6, margin[1] - margin[0] < 1e-6))
-            losses.append([truth - margin[0], truth - margin[1]])
-        shares = [f"{share:.0%}" for share in np.mean(tight, axis=0)]
-        rows.append((name, *shares, *(f"{loss:.1f}" for loss in np.mean(losses, axis=0))))
+    for kind in KINDS:
+        relaxed, exact, relaxed_margin, margin, truth = tightness_of(kind, n_seeds, n).T
+        counts = [np.sum(exact - relaxed < 1e-6), np.sum(margin - relaxed_margin < 1e-6)]
+        losses = [(truth - low).mean() for low in (relaxed_margin, margin)]
+        rows.append((kind, *map(str, counts), *(f"{loss:.1f}" for loss in losses)))
     return rows
+
+
+# Small problems, solved by enumeration
+
+
+class SmallProblem(NamedTuple):
+    """Five points in two clusters, their distances to each other and their penalties."""
+
+    D: Floats
+    penalty: Floats
+    labels: Integers
+
+
+def small_problems(n: int = 5, *, n_seeds: int = 20) -> list[SmallProblem]:
+    """Draw distances and penalties at random: asymmetric, some of them negative.
+
+    Examples
+    --------
+    >>> D, penalty, labels = small_problems()[0]
+    >>> D.shape, len(penalty), labels.tolist(), bool(D.min() < 0)
+    ((5, 5), 5, [0, 1, 0, 1, 0], True)
+    """
+    draws = [np.random.default_rng(seed) for seed in range(n_seeds)]
+    return [
+        SmallProblem(rng.normal(1, 1, (n, n)), rng.normal(1, 1, n), np.arange(n) % 2)
+        for rng in draws
+    ]
+
+
+def exemplar_sets(n: int) -> list[tuple[int, ...]]:
+    """List every non-empty set of exemplars.
+
+    Examples
+    --------
+    >>> exemplar_sets(2)
+    [(0,), (1,), (0, 1)]
+    """
+    return [Q for k in range(1, n + 1) for Q in combinations(range(n), k)]
+
+
+@cache
+def allowed(n: int) -> Integers:
+    """Every allowed x, a row of n numbers: the exemplar that each point is assigned to.
+
+    Examples
+    --------
+    >>> allowed(2).tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+    rows = np.array(list(product(range(n), repeat=n)))
+    return rows[(np.take_along_axis(rows, rows, axis=1) == rows).all(axis=1)]
+
+
+def energies(D: Floats, penalty: Floats | float, x: Integers) -> Floats:
+    """Energy of each row of `allowed`.
+
+    Examples
+    --------
+    >>> energies(np.array([[0.0, 1], [2, 0]]), 5.0, allowed(2)).tolist()
+    [7.0, 10.0, 6.0]
+    """
+    points = np.arange(len(D))
+    return np.where(x == points, penalty, D[points, x]).sum(axis=1)
+
+
+def errors(labels: Integers, x: Integers) -> Floats:
+    """Loss Δ of each row of `allowed`, with α = β = 1.
+
+    Examples
+    --------
+    >>> errors(np.array([0, 0]), allowed(2)).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    own = x == np.arange(len(labels))
+    extra = sum(abs(1 - own[:, labels == c].sum(axis=1)) for c in np.unique(labels))
+    return (extra + (labels[x] != labels).sum(axis=1)).astype(float)
+
+
+def is_consistent(labels: Integers, x: Integers) -> bool:
+    """Tell whether every cluster has one exemplar, its own, for all its points.
+
+    Examples
+    --------
+    >>> [is_consistent(np.array([0, 0]), row) for row in allowed(2)]
+    [True, False, True]
+    """
+    chosen = [set(x[labels == c]) for c in np.unique(labels)]
+    own = [set(np.flatnonzero(labels == c)) for c in np.unique(labels)]
+    return all(len(q) == 1 and q <= c for q, c in zip(chosen, own, strict=True))
+
+
+def hinge_loss(
+    D: Floats, penalty: Floats | float, labels: Integers, *, fixed: Integers | None = None
+) -> float:
+    """Hinge loss ℓ by enumeration, with the exemplars of `fixed` instead of the best ones.
+
+    Examples
+    --------
+    >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
+    >>> hinge_loss(problem.distances(np.array([0.5, 0.5])), 3.0, np.array([0, 0, 1]))
+    3.0
+    """
+    x = allowed(len(D))
+    energy, error = energies(D, penalty, x), errors(labels, x)
+    consistent = energy[error == 0] if fixed is None else energies(D, penalty, fixed[None])
+    return float(consistent.min() - (energy - error).min())
+
+
+def best_bound(D: Floats, penalty: Floats) -> float:
+    """Compute max L(v), as a linear program in v_p, s_pq ≥ (v_p − d_pq)₊ and m_q ≤ min(0, r_q).
+
+    Examples
+    --------
+    >>> round(best_bound(cyclic_distances(), np.full(3, 2.0)), 6)
+    3.0
+    """
+    n = len(D)
+    pairs = [(p, q) for p in range(n) for q in range(n) if p != q]
+    cost = np.concatenate([np.ones(n), np.zeros(len(pairs)), np.ones(n)])
+    above, limits = np.zeros((len(pairs) + n, len(cost))), []
+    for i, (p, q) in enumerate(pairs):  # v_p − s_pq ≤ d_pq, and s_pq in the sum of r_q
+        above[i, [p, n + i]] = 1, -1
+        above[len(pairs) + q, n + i] = 1
+        limits.append(D[p, q])
+    above[len(pairs) + np.arange(n), np.arange(n)] = 1
+    above[len(pairs) + np.arange(n), n + len(pairs) + np.arange(n)] = 1
+    bounds = [(None, None)] * n + [(0, None)] * len(pairs) + [(None, 0)] * n
+    return -float(linprog(-cost, above, [*limits, *penalty], bounds=bounds).fun)
+
+
+def slave_minima(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> Floats:
+    """Minimum of every slave, points first, by going through all that it may do; α = β = 1.
+
+    Examples
+    --------
+    >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
+    >>> slave_minima(problem, np.array([0.5, 0.5]), initial_multipliers(problem)).tolist()
+    [0.0, 0.0, 0.0, -1.0, -1.0]
+    """
+    U, y = problem.potentials(w), np.asarray(problem.labels)
+    n = len(U)
+    share = U.diagonal() / (n + 1)
+    openings = np.array(list(product((0, 1), repeat=n)))
+    minima = []
+    for p in range(n):
+        theta = share + prices[0][p]
+        values = [
+            x @ theta + (0 if q == p else U[p, q]) - 1
+            for x in openings
+            for q in range(n)
+            if x[q] and x[p] == (q == p)
+        ]
+        minima.append(min(values))
+    for c in np.unique(y):
+        theta = np.where(y == c, share + prices[1], 0)
+        minima.append(min(x @ theta - abs(1 - x[y == c].sum()) for x in openings))
+    return np.array(minima)
 
 
 # Learning
@@ -480,6 +709,7 @@ RHOS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 STRENGTHS = (0.001, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
 WAYS = ("Euclidean", "standardized", "learned")
 N_FEATURES = 30
+N_TESTS = 20
 
 
 @cache
@@ -562,13 +792,13 @@ def weights_of(way: str, rho: float) -> Floats:
 
 
 @cache
-def scores_of(way: str, rho: float) -> tuple[float, tuple[int, ...]]:
-    """Mean pairwise F on four test sets, and the numbers of clusters found in them."""
+def scores_of(way: str, rho: float) -> tuple[Floats, Integers]:
+    """Return pairwise F on the test sets, and the numbers of clusters found in them."""
     w, penalty = weights_of(way, rho), learned_metric(rho).penalty_
-    X, y = noisy_sets(rho, 4, 100)
+    X, y = noisy_sets(rho, N_TESTS, 100)
     found = [cluster_exemplars(points, w, penalty) for points in X]
-    scores = [f_measure(labels, labels_) for labels, labels_ in zip(y, found, strict=True)]
-    return float(np.mean(scores)), tuple(len(set(labels_)) for labels_ in found)
+    scores = np.array([f_measure(a, b) for a, b in zip(y, found, strict=True)])
+    return scores, np.array([len(set(labels)) for labels in found])
 
 
 def _show_set(ax: Axes, X: Floats, truth: Integers, found: Integers, rho: float) -> None:
@@ -607,24 +837,25 @@ def share_of_noise(rho: float, way: str) -> tuple[Figure, str]:
     _show_set(left, X[0], y[0], found, rho)
     left.set(title=f"{way}: {found.max() + 1} clusters")
     scores = [scores_of(name, rho) for name in WAYS]
-    bars = right.barh(range(3), [score for score, _ in scores], color=COLORS[6], height=0.6)
+    means = [score.mean() for score, _ in scores]
+    bars = right.barh(range(3), means, color=COLORS[6], height=0.6)
     bars[WAYS.index(way)].set(color=COLORS[0], hatch="//")
     right.bar_label(bars, fmt="{:.2f}", padding=3)
     right.set(yticks=range(3), yticklabels=WAYS, xlim=(0, 1.25), xticks=[0, 0.5, 1])
     right.set(title="F on test sets")
     right.invert_yaxis()
     words = "; ".join(
-        f"{name} {score:.2f} with {', '.join(map(str, counts))} clusters"
+        f"{name} {score.mean():.2f} with {counts.min()} to {counts.max()} clusters"
         for name, (score, counts) in zip(WAYS, scores, strict=True)
     )
-    return figure, f"Shown: {way}. Share of noise ρ = {rho:g}, four test sets: {words}."
+    return figure, f"Shown: {way}. Share of noise ρ = {rho:g}, {N_TESTS} test sets: {words}."
 
 
 @cache
-def _strength_scores(strength: float) -> tuple[float, int]:
+def strength_scores(strength: float) -> tuple[float, int]:
     """Mean F on the test sets, and the number of weights that are not zero."""
     metric = learned_metric(0.7, strength)
-    X, y = noisy_sets(0.7, 4, 100)
+    X, y = noisy_sets(0.7, N_TESTS, 100)
     found = [cluster_exemplars(points, metric.weights_, metric.penalty_) for points in X]
     score = np.mean([f_measure(a, b) for a, b in zip(y, found, strict=True)])
     return float(score), int(np.count_nonzero(metric.weights_))
@@ -654,7 +885,7 @@ def strength_path(strength: float) -> tuple[Figure, str]:
     right.set(xlabel="τ / number of points", xticks=[0.001, 0.01, 0.1, 1])
     right.set(xticklabels=["0.001", "0.01", "0.1", "1"])
     right.minorticks_off()
-    score, count = _strength_scores(strength)
+    score, count = strength_scores(strength)
     noise = scaled[~clean].sum() / max(scaled.sum(), 1e-300)
     return figure, (
         f"τ = {strength:g} per point: {count} of {N_FEATURES} weights are not zero, noise has "
@@ -669,7 +900,7 @@ def penalties_compared(penalties: Sequence[float]) -> list[tuple[str, ...]]:
     test sets and the mean number of clusters found in them.
     """
     rows: list[tuple[str, ...]] = []
-    X, y = noisy_sets(0.5, 4, 100)
+    X, y = noisy_sets(0.5, N_TESTS, 100)
     for penalty in penalties:
         metric = learned_metric(0.5, penalty=penalty)
         found = [metric.predict(points) for points in X]
@@ -680,34 +911,82 @@ def penalties_compared(penalties: Sequence[float]) -> list[tuple[str, ...]]:
     return rows
 
 
-def steps_compared(n_iter: int = 60) -> list[tuple[str, str]]:
-    """Run the learner with different steps and scales; return the loss of each at its best."""
+def sizes_compared(size: int, penalty: float, *, n_seeds: int = 20) -> tuple[Floats, Integers]:
+    """Cluster test sets whose clusters have `size` points on average by the learned distance.
+
+    Returns F of every set, and how many clusters too many were found in it.
+
+    Examples
+    --------
+    >>> scores, excess = sizes_compared(12, 2.0, n_seeds=2)
+    >>> excess.tolist()
+    [0, 0]
+    """
+    scores, excess = [], []
+    for seed in range(n_seeds):
+        X, y = make_noisy_gaussians(
+            5 * size,
+            n_features=N_FEATURES,
+            noisy_fraction=0.5,
+            n_clusters=5,
+            random_state=1000 + seed,
+        )
+        found = cluster_exemplars(X, learned_metric(0.5).weights_, penalty)
+        scores.append(f_measure(y, found))
+        excess.append(len(set(found)) - len(set(y)))
+    return np.array(scores), np.array(excess)
+
+
+def _loss_after(n_iter: int, step_w: float, step_l: float, scales: Floats, unit: float) -> float:
+    """Relaxed loss of the training sets, half of the features noise, after `n_iter` steps.
+
+    With scales of a unit u times smaller, the weights start u times smaller too, and the
+    strength is u times larger: only the unit of the features has changed.
+    """
     X, y = noisy_sets(0.5, 4, 0)
     metric = learned_metric(0.5)
+    problems = [
+        ExemplarProblem(points, labels, penalty=metric.penalty_, scales=scales / unit)
+        for points, labels in zip(X, y, strict=True)
+    ]
+    learner = DualDecompositionLearner(
+        regularizer="l1", strength=metric.strength_ * unit, max_iter=n_iter, tol=0,
+        projection=lambda w: np.maximum(w, 0), step_weights=step_w, step_multipliers=step_l,
+    )  # fmt: skip
     total, clusters = sum(map(len, y)), sum(len(set(labels)) for labels in y)
-    unit = (1 + metric.penalty_ * clusters / total) / N_FEATURES
-    step_w, step_l = 4 * unit / total, metric.penalty_ * clusters / total
+    start = (1 + metric.penalty_ * clusters / total) / N_FEATURES
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # n_iter steps are what is asked
+        return float(learner.fit(problems, np.full(N_FEATURES, start / unit)).current_loss_)
+
+
+def _two_steps() -> tuple[float, float]:
+    """Return the steps of weights and prices for the four training sets, features scaled."""
+    _, y = noisy_sets(0.5, 4, 0)
+    total, clusters = sum(map(len, y)), sum(len(set(labels)) for labels in y)
+    share = learned_metric(0.5).penalty_ * clusters / total
+    return 4 * (1 + share) / N_FEATURES / total, share
+
+
+@cache
+def steps_compared(n_iter: int = 60) -> list[tuple[str, str]]:
+    """Run the learner with different steps and scales; return the loss of each at its best."""
+    scales = learned_metric(0.5).scales_
+    weights, prices = _two_steps()
     choices = {
-        "two steps, each feature scaled": (step_w, step_l, metric.scales_),
-        "one step, that of the weights": (step_w, step_w, metric.scales_),
-        "one step, that of the prices": (step_l, step_l, metric.scales_),
-        "two steps, one scale for all": (step_w, step_l, metric.scales_.mean()),
+        "two steps, each feature scaled": (weights, prices, scales),
+        "one step, that of the weights": (weights, weights, scales),
+        "one step, that of the prices": (prices, prices, scales),
+        "two steps, one scale for all": (weights, prices, scales.mean()),
     }
-    rows = []
-    for name, (one, other, scales) in choices.items():
-        problems = [
-            ExemplarProblem(points, labels, penalty=metric.penalty_, scales=scales)
-            for points, labels in zip(X, y, strict=True)
-        ]
-        learner = DualDecompositionLearner(
-            regularizer="l1", strength=metric.strength_, projection=lambda w: np.maximum(w, 0),
-            step_weights=one, step_multipliers=other, max_iter=n_iter, tol=0,
-        )  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # n_iter steps are what is asked
-            learner.fit(problems, np.full(N_FEATURES, unit))
-        rows.append((name, f"{learner.current_loss_:.0f}"))
-    return rows
+    return [(name, f"{_loss_after(n_iter, *steps, 1.0):.0f}") for name, steps in choices.items()]
+
+
+def one_step_in_fitting_units(n_iter: int = 60) -> float:
+    """Loss with one step for both, after the unit of the features is changed to suit it."""
+    weights, prices = _two_steps()
+    unit = float(np.sqrt(weights / prices))
+    return _loss_after(n_iter, prices, prices, learned_metric(0.5).scales_, unit)
 
 
 # A second latent CRF
@@ -716,7 +995,7 @@ def steps_compared(n_iter: int = 60) -> list[tuple[str, str]]:
 @cache
 def xor_models() -> dict[int, LatentGridCRF]:
     """Learn to label the exclusive-or grids with one and with two hidden states per label."""
-    images, labels, _ = _xor_grids()
+    images, labels, _ = xor_grids()
     return {
         n_hidden: LatentGridCRF(n_hidden=n_hidden, random_state=0).fit(
             list(images[:8]), list(labels[:8])
@@ -726,13 +1005,20 @@ def xor_models() -> dict[int, LatentGridCRF]:
 
 
 @cache
-def _xor_grids() -> tuple[Floats, Integers, Integers]:
+def xor_grids() -> tuple[Floats, Integers, Integers]:
+    """Draw eight training and four test images, their labels and their hidden parts.
+
+    Examples
+    --------
+    >>> [array.shape for array in xor_grids()]
+    [(12, 16, 16, 2), (12, 16, 16), (12, 16, 16)]
+    """
     return make_xor_grids(12, (16, 16), noise=1.0, random_state=0)
 
 
 def xor_errors() -> list[tuple[str, str]]:
     """Share of wrong labels on four test grids, in three ways, and of wrong parts in the best."""
-    images, labels, parts = _xor_grids()
+    images, labels, parts = xor_grids()
     images, labels, parts = images[8:], labels[8:], parts[8:]
     rows = [("sign of the product, node by node", (images.prod(axis=-1) < 0) != labels)]
     for n_hidden, model in xor_models().items():
@@ -747,7 +1033,7 @@ def xor_errors() -> list[tuple[str, str]]:
 
 def xor_grid() -> Figure:
     """Draw a test grid: its labels, what single nodes say, and the two CRFs."""
-    images, all_labels, _ = _xor_grids()
+    images, all_labels, _ = xor_grids()
     image, labels = images[8], all_labels[8]
     pictures = [labels, image.prod(axis=-1) < 0]
     pictures += [model.predict(image) for model in xor_models().values()]
