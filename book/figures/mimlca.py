@@ -147,7 +147,7 @@ def small_bags(seed: int) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]
     Examples
     --------
     >>> X, offsets, Y = small_bags(0)
-    >>> offsets[-1] == len(X), Y.shape
+    >>> int(offsets[-1]) == len(X), Y.shape
     (True, (3, 3))
     """
     rng = np.random.default_rng(seed)
