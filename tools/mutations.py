@@ -21,9 +21,9 @@ import numpy as np
 
 KINDS = ("sign", "factor", "comparison", "exchange", "index", "result")
 COPIES = 6
-SMALL = (ast.Constant, ast.Attribute, ast.Name, ast.Slice, ast.Starred)  # too small to be read
+SMALL = (ast.Constant, ast.Attribute, ast.Name, ast.Slice, ast.Tuple)  # too small to be read
 THIN = 3
-TINY = 1e-2  # constants below it are tolerances
+TINY = 0.05  # constants below it are tolerances, and so is what they are multiplied by
 WRONG = {"grown": "__grown__", "turned": "__turned__"}
 RAN = "__ran__"  # called where the code was altered, whenever that place is run
 
@@ -295,9 +295,11 @@ def _places(
 
 
 def _is_aside(node: ast.AST) -> bool:
-    """Whether a node refuses bad input, warns, shows progress, counts or is only words."""
+    """Whether a node refuses bad input, warns, shows progress, counts, allows for rounding."""
     if isinstance(node, ast.If) and all(_is_aside(each) for each in node.body):
         return not node.orelse
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _is_tiny(node.left) or _is_tiny(node.right)
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]).startswith(COUNTS)
     if isinstance(node, ast.UnaryOp):
@@ -314,7 +316,7 @@ def _is_aside(node: ast.AST) -> bool:
 def _replacements(node: Any, parent: Any, field: str) -> Iterator[tuple[str, Any]]:
     """Yield (kind, new node) for every way to alter a node."""
     if isinstance(node, ast.BinOp):
-        if any(_is_tiny(each) or _is_list(each) for each in (node.left, node.right)):
+        if _is_list(node.left) or _is_list(node.right):
             return
         kind, operator = OPERATORS.get(type(node.op), ("", None))
         if operator is not None:

@@ -117,7 +117,9 @@ def solve_exemplars(
     max_iter: int = 1000,
     random_state: int | np.random.RandomState | None = None,
 ) -> ExemplarSolution:
-    """Minimize the energy of Komodakis 2011, Eq. 1, from above and from below.
+    """Minimize the energy of a set of exemplars, from above and from below.
+
+    The energy is that of Komodakis 2011, Eq. 1.
 
     From above: the greedy set and what a local search (`improve_exemplars`) makes of it. From
     below: ascent on the dual function L(v) by deflected subgradients (Camerini et al. 1975)

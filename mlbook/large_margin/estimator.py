@@ -43,6 +43,8 @@ _CUTTING_PLANES_TO = 60  # features up to which a full metric is learned by cutt
 class LargeMarginMetric(BaseEstimator):
     """Metric for change-point detection or k-means, learned from partitions (Lajugie 2014, Eq. 9).
 
+    In the papers: Lajugie 2014, Eq. 9 and Section 5.2.
+
     Learns B from sequences, or data sets, that share the metric and whose partitions are known
     in full or in part. With ``n_clusters="learned"`` the penalty of a cluster, which decides on
     their number, is learned as well: it is the scale of B.

@@ -145,6 +145,7 @@ def test_one_problem_three_faces(seed):
     assert_array_equal(np.flatnonzero(np.diag(best)), solution.exemplars)
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 2-9")
 def test_integer_program_repairs_a_poor_search(monkeypatch):
     # Without the local search and the dual, the start is poor; the optimum must still come out.
     rng = np.random.default_rng(3)

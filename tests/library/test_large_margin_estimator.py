@@ -75,6 +75,7 @@ def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
     assert_allclose(b * units, expected.x[:3], atol=2e-3 * expected.x[:3].max())
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("regularizer", "solver"),
@@ -220,6 +221,7 @@ def test_k_means_partitions(metric):
     assert partition_loss(labels, y) < 1.2
 
 
+@pytest.mark.equation("Lajugie 2014, Eq. 9")
 def test_high_dimensional_full_metric_takes_subgradients(monkeypatch):
     monkeypatch.setattr(large_margin, "_CUTTING_PLANES_TO", 2)
     X, y = steps(80, 3)
@@ -236,6 +238,7 @@ def test_high_dimensional_full_metric_takes_subgradients(monkeypatch):
 # Partial labels
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.2")
 @pytest.mark.parametrize("init", ["labelled", "pca"])
 @pytest.mark.parametrize("calibrate", [True, False])
 def test_partial_labels(init, calibrate):
@@ -248,6 +251,8 @@ def test_partial_labels(init, calibrate):
     model = LargeMarginMetric(init=init, n_pca=1, min_length=6, calibrate=calibrate)
     model.fit(X[:4], partial[:4])
     assert model.n_alternations_ >= 1
+    assert_allclose(model.duality_gap_, 1 - model.lower_bound_ / model.objective_)
+    assert 0 <= model.duality_gap_ <= 1e-3
     for filled, given, truth in zip(model.labels_, partial, y, strict=False):
         known = np.flatnonzero(given >= 0)
         same = given[known, None] == given[known]

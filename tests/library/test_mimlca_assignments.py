@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from weak_problems import assignment, distortion, feasible, tiny, weak_problem
 
 from mlbook import kmeans
 from mlbook.mimlca import assign_instances, own_clusters, weak_kmeans
 from mlbook.mimlca.assignments import mean_weights
+from mlbook.mimlca.choices import Choices
 
 # The assignment step
 
@@ -86,6 +88,59 @@ def test_rounds_lower_the_objective_until_nothing_moves(seed, init, reject):
     again = assign_instances(U, Z, offsets, Y, penalties)
     extra = 0 if reject is None else penalties[again < 0].sum()
     assert_allclose(distortion(U, again, 3) + extra, path[-1], atol=1e-12)
+
+
+def best_assignment(U, Z, offsets, Y, penalties):
+    """The cheapest of all assignments to given centroids."""
+    costs = ((U[:, None] - Z) ** 2).sum(axis=2)
+
+    def total(labels):
+        named = labels >= 0
+        left = 0 if penalties is None else penalties[~named].sum()
+        return costs[named, labels[named]].sum() + left
+
+    return min(feasible(np.diff(offsets), Y, partial=penalties is not None), key=total)
+
+
+def rounds(U, offsets, Y, labels, penalties):
+    """Centroids and assignments by turns, until the objective stays: its path, the assignment."""
+    path = []
+    while True:
+        left = 0 if penalties is None else penalties[labels < 0].sum()
+        objective = distortion(U, labels, Y.shape[1]) + left
+        if path and objective > path[-1] - 1e-12:
+            return path, before
+        path.append(objective)
+        before = labels
+        Z = np.linalg.pinv(assignment(labels, Y.shape[1])) @ U
+        labels = best_assignment(U, Z, offsets, Y, penalties)
+
+
+@pytest.mark.equation("Law 2017, Eqs. 3, 11, 12 and 38, and Theorem 2.1")
+@pytest.mark.parametrize("reject", [None, 0.9])
+@pytest.mark.parametrize("init", ["weighted", "random"])
+def test_the_best_start_is_taken_round_by_round(init, reject):
+    """Against a loop that tries all assignments in every round, from the same starts."""
+    best = []
+    for seed in range(1, 9):  # in 0, two categories have the same candidates: a tie
+        U, offsets, Y, _ = tiny(seed)
+        sizes, candidates = np.diff(offsets), sp.csr_array(Y)
+        penalties = None if reject is None else reject * ((U - U.mean(axis=0)) ** 2).sum(axis=1)
+        rng = check_random_state(seed)
+        starts = [Choices(sizes, candidates, penalties).random(rng) for _ in range(3)]
+        if init == "weighted":
+            pairs = sizes * Y.sum(axis=1)
+            shares = np.repeat(Y / np.maximum(pairs, 1)[:, None], sizes, axis=0)
+            Z = shares.T @ U / np.maximum(shares.sum(axis=0), 1e-300)[:, None]
+            starts = [best_assignment(U, Z, offsets, Y, penalties), *starts[:2]]
+        runs = [rounds(U, offsets, Y, start, penalties) for start in starts]
+        found = weak_kmeans(U, offsets, Y, init=init, n_init=3, reject=reject, random_state=seed)
+        lowest = min(runs, key=lambda run: run[0][-1])
+        best.append([run[0][-1] for run in runs].index(lowest[0][-1]))
+        assert_allclose(found.objective_path[-1], lowest[0][-1], atol=1e-12)
+        assert_allclose(found.objective_path, lowest[0], atol=1e-10)
+        assert_array_equal(found.assignments, lowest[1])
+    assert len(set(best)) > 1
 
 
 @pytest.mark.equation("Law 2017, Eq. 12")
