@@ -104,7 +104,7 @@ def best_assignment(U, Z, offsets, Y, penalties):
 
 def rounds(U, offsets, Y, labels, penalties):
     """Centroids and assignments by turns, until the objective stays: its path, the assignment."""
-    path = []
+    path, before = [], labels
     while True:
         left = 0 if penalties is None else penalties[labels < 0].sum()
         objective = distortion(U, labels, Y.shape[1]) + left
