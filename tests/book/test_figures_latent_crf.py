@@ -51,7 +51,7 @@ def test_both_sides_of_the_dual_path_enclose_the_optimum(distance):
     assert max(step.bound for step in path) <= optimum + 1e-9
     assert min(step.energy for step in path) >= optimum - 1e-9
     assert max(step.bound for step in path) > (0.9 if distance == "random" else 0.99) * optimum
-    assert path[40].bound == exemplar_bound(D, 0.8, path[40].prices)
+    assert path[40].bound == exemplar_bound(D, 0.8, path[40].offers)
 
 
 def test_three_points_in_a_circle_have_a_gap_that_no_prices_close():
@@ -187,10 +187,46 @@ def test_the_floor_bounds_every_relaxed_loss():
         assert 9 + best - relaxed >= 2 * 3 * (2 / 3) - (mean - best) - 1e-9
 
 
+def test_the_oracles_of_the_claims():
+    """Every allowed x once; energy and loss as the library has them."""
+    x = demo.allowed(4)
+    assert_array_equal(np.unique(x, axis=0), np.unique(list(all_assignments(4)), axis=0))
+    D, y = np.random.default_rng(0).uniform(size=(4, 4)), np.array([0, 1, 1, 0])
+    assert_allclose(demo.energies(D, 0.4, x), [energy_of(D, row, 0.4) for row in x])
+    assert_array_equal(demo.errors(y, x), [clustering_error(row, y) for row in x])
+    consistent = [demo.is_consistent(y, row) for row in x]
+    assert_array_equal(consistent, demo.errors(y, x) == 0)
+    assert sum(consistent) == 4
+    fixed = demo.hinge_loss(D, 0.4, y, fixed=np.array([0, 1, 1, 0]))
+    assert fixed >= demo.hinge_loss(D, 0.4, y) >= 0
+
+
+def test_the_best_bound_is_the_relaxed_program():
+    rng = np.random.default_rng(0)
+    D, f = rng.normal(size=(6, 6)), rng.normal(size=6)
+    one = {"labels": np.zeros(6, dtype=int), "penalty": f, "alpha": 0.0, "beta": 0.0}
+    relaxed = demo.augmented_minimum(D, integral=False, **one)
+    assert demo.best_bound(D, f) == pytest.approx(relaxed)
+
+
+def test_slave_minima_are_the_dual_value():
+    problem = ExemplarProblem(*demo.three_points(), penalty=3.0)
+    rows = np.random.default_rng(0).normal(size=(3, 3))
+    prices = [rows, -rows.sum(axis=0)]
+    minima = demo.slave_minima(problem, HALF, prices)
+    assert minima.sum() == pytest.approx(dual_value(problem, HALF, prices))
+    assert len(minima) == 5
+
+
+def test_without_the_absolute_value_the_relaxation_is_nearly_tight():
+    relaxed, exact = demo.tightness_of("Gaussian, far apart", 2)[0, 2:4]
+    assert 0 <= demo.linear_gap("Gaussian, far apart", 0) < 0.1 < exact - relaxed
+
+
 def test_tightness_of_the_two_relaxations():
     rows = demo.tightness(3)
     assert [row[0] for row in rows][-1] == "random"
-    assert rows[0][1:3] == ("100%", "0%")
+    assert rows[0][1:3] == ("3", "0")
     for row in rows:
         relaxed, true = map(float, row[3:])
         assert relaxed >= true >= 0
@@ -234,7 +270,7 @@ def test_share_of_noise_draws_and_says_the_scores():
     figure, caption = demo.share_of_noise(0.5, "standardized")
     bars = [bar.get_width() for bar in figure.axes[1].patches]
     assert bars[0] < bars[1] < bars[2]
-    X, y = demo.noisy_sets(0.5, 4, 100)
+    X, y = demo.noisy_sets(0.5, demo.N_TESTS, 100)
     metric = demo.learned_metric(0.5)
     by_library = [f_measure(b, metric.predict(a)) for a, b in zip(X, y, strict=True)]
     assert bars[2] == pytest.approx(np.mean(by_library))
@@ -263,6 +299,13 @@ def test_a_penalty_below_alpha_costs_loss():
 def test_steps_and_scales_matter():
     losses = [float(loss) for _, loss in demo.steps_compared(30)]
     assert len(losses) == 4 and 1.5 * losses[0] < min(losses[1:])
+    assert demo.one_step_in_fitting_units(30) == pytest.approx(losses[0], abs=0.51)
+
+
+def test_larger_clusters_want_a_larger_penalty():
+    (low, many), (high, right) = (demo.sizes_compared(30, f, n_seeds=4) for f in (2.0, 5.0))
+    assert many.sum() > 0 == abs(right).sum()
+    assert high.mean() > low.mean()
 
 
 # --- the second latent CRF -------------------------------------------------------------------
