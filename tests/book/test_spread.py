@@ -13,8 +13,8 @@ from book.reproduction.runs import summarize
 from book.spread import Mean, mean_and_spread, mean_of, stored_mean
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-# A standard deviation of runs, other than that by which columns of data are scaled.
-STRAY = re.compile(r"\bstdev\(|\bddof\b|\bstd\((?!axis=0\))")
+# A spread of runs made by hand. A column of data may be scaled by its `.std(...)`.
+STRAY = re.compile(r"\bddof\b|\bstdev\(|\bnp\.std\(|\bsem\(|std\(.*±|±.*std\(")
 HERE = {  # where one is made on purpose
     "spread.py": "the one convention",
     "reproduction/runs.py": "stored results keep the standard deviation and the number of runs",
@@ -59,6 +59,14 @@ def code_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["np.std(x)", "x.std(ddof=0)", "stdev(x)", 'f"{x.mean():.1f} ± {x.std():.1f}"', "sem(x)"],
+)
+def test_a_spread_made_by_hand_is_found(line):
+    assert STRAY.search(line) and not STRAY.search("X / X.std(axis=0)")
 
 
 def test_no_page_makes_a_spread_of_its_own():
