@@ -7,6 +7,7 @@ photographs with masks drawn by hand.
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, product
+from unittest.mock import patch
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,19 +19,23 @@ from skimage.feature import SIFT
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from book.figures.kmeans import all_partitions
+from mlbook import images
 from mlbook._arrays import Floats, Integers
 from mlbook.images import colour_and_position, dense_sift, pixel_features, resize_with_mask
-from mlbook.mlca import BinaryMLCA
+from mlbook.kmeans import distortion
+from mlbook.mlca import MLCA, BinaryMLCA
 from mlbook.ncuts import (
     NormalizedCutMetric,
     gaussian_affinity,
     grid_edges,
     normalized_cut,
+    normalized_cut_bound,
     normalized_cut_value,
     spectral_hinge,
     squared_differences,
 )
-from mlbook.partitions import partition_loss, rand_loss
+from mlbook.partitions import equivalence_matrix, partition_loss, rand_loss
 from mlbook.plots import COLORS, INK, subplots
 
 __all__ = [
@@ -38,32 +43,52 @@ __all__ = [
     "PHOTOGRAPHS",
     "PICTURES",
     "RULES",
+    "best_on_a_line",
+    "class_means",
     "colour_and_place",
+    "colours_apart",
+    "colours_of_grid",
     "complete_graphs",
-    "contest",
+    "convex_over_partitions",
+    "cut_beside_mask",
+    "cut_identities",
     "cut_losses",
     "cut_of",
     "cut_weights",
     "direction",
+    "empty_lawns",
     "every_way",
     "explained",
     "fit_pixels",
+    "fits",
+    "halves",
+    "hinge_and_loss",
     "hinge_over_scale",
+    "hinge_statements",
     "learned_cut",
+    "light_losses",
+    "losses_side_by_side",
     "majorizers",
     "mean_squares",
+    "near_pairs",
     "one_picture",
+    "one_score",
     "photograph",
     "pixel_losses",
     "pixels",
     "scene",
     "scores_and_thresholds",
+    "scribbles",
     "segment",
-    "side_by_side",
+    "semidefinite",
+    "shadow",
+    "shifted",
     "sift_beside_scikit_image",
+    "single_pixels",
     "training_images",
     "two_means",
     "two_scales",
+    "untaught",
 ]
 
 Picture = NDArray[np.floating]
@@ -108,6 +133,18 @@ def scene(
     light = 1 - (1 - shadow) / (1 + np.exp(-beyond / 1.5))
     colour = np.exp(tint * rng.normal(size=3))
     return np.clip(image * light[..., None] * colour, 0, 1), mask
+
+
+def shadow(part: str, seed: int) -> Integers:
+    """Tell where the shadow of a scene lies: 1 for pixels that lose a quarter of their light.
+
+    Examples
+    --------
+    >>> shadow("test", 5).shape
+    (48, 64)
+    """
+    dark, plain = (scene(part, seed, shadow=light)[0].sum(axis=2) for light in (0.5, 1.0))
+    return (dark < 0.75 * plain).astype(np.int64)
 
 
 @cache
@@ -295,7 +332,7 @@ def training_images(n_images: int, tint: float) -> tuple[Figure, str]:
         _show(ax, image, found, f"{name}: Δ = {partition_loss(mask.ravel(), found.ravel()):.2f}")
         words.append(f"{name} {np.mean(losses):.2f}")
     return figure, (
-        f"Training scenes: {n_images}, tint {tint:g}. Mean Δ over ten test scenes: "
+        f"Training scenes: {n_images}, tint {tint:g}, one draw. Mean Δ over ten test scenes: "
         f"{' and '.join(words)}."
     )
 
@@ -320,6 +357,33 @@ def pixel_losses(
     model = fit_pixels(n_images, tint, centred=centred, seed=seed)
     tests = [_test_pixels(i, tint, centred) for i in range(n_test)]
     return [partition_loss(labels, segment(model, rows, rule)) for rows, labels in tests]
+
+
+@cache
+def light_losses(tint: float, n_images: int = 4, n_draws: int = 20) -> Floats:
+    """Mean Δ over ten test scenes, of metrics learned from draws of training scenes.
+
+    Returns an array of shape (draws, 2, 2): pooled or each centred, by the sign or two means.
+
+    Examples
+    --------
+    >>> light_losses(0.2, 1, 2).shape
+    (2, 2, 2)
+    """
+    losses = np.empty((n_draws, 2, len(RULES)))
+    for draw in range(n_draws):
+        pairs = [scene("train", 100 * draw + i, tint=tint) for i in range(n_images)]
+        described = [pixels(image) for image, _ in pairs]
+        y = np.concatenate([mask.ravel() for _, mask in pairs])
+        for centred in (False, True):
+            X = np.vstack([rows - rows.mean(axis=0) if centred else rows for rows in described])
+            with threadpool_limits(1):
+                model = BinaryMLCA(fit_intercept=True).fit(X, y)
+            tests = [_test_pixels(i, tint, centred) for i in range(10)]
+            for j, rule in enumerate(RULES):
+                found = [partition_loss(labels, segment(model, X, rule)) for X, labels in tests]
+                losses[draw, int(centred), j] = np.mean(found)
+    return losses
 
 
 @cache
@@ -358,11 +422,12 @@ def direction(name: str, features: str, learned_from: str) -> tuple[Figure, str]
     )
 
 
-def sift_beside_scikit_image(sigma: float = 1.6) -> list[tuple[str, int, int]]:
+def sift_beside_scikit_image(last: bool = True, sigma: float = 1.6) -> list[tuple[str, int, int]]:
     """Compare `dense_sift` with scikit-image's descriptors, as whole numbers, on a photograph.
 
     Returns rows: a range of distances from the lower or the right border, whichever is nearer,
-    the number of pixels compared there, and the largest difference of an entry.
+    the number of pixels compared there, and the largest difference of an entry. If not `last`,
+    `dense_sift` too leaves out the gradients of the last row and column.
     """
     image = data.camera()[100:180, 200:300]
     at = np.array(list(product(range(2, 80, 3), range(2, 100, 3))))
@@ -371,7 +436,15 @@ def sift_beside_scikit_image(sigma: float = 1.6) -> list[tuple[str, int, int]]:
     theirs.sigmas, theirs.orientations = np.full(len(at), sigma), np.zeros(len(at))
     theirs.scales = theirs.octaves = np.zeros(len(at), dtype=np.int64)
     theirs.extract(image)
-    ours = dense_sift(image / 255, cell_size=3 * sigma)[at[:, 0], at[:, 1]]
+    maps = images._orientation_maps
+
+    def cropped(smooth: Floats) -> Floats:
+        found = maps(smooth)
+        found[-1], found[:, -1] = 0, 0
+        return found
+
+    with patch.object(images, "_orientation_maps", maps if last else cropped):
+        ours = dense_sift(image / 255, cell_size=3 * sigma)[at[:, 0], at[:, 1]]
     gaps = np.abs(np.minimum(np.floor(512 * ours), 255) - theirs.descriptors).max(axis=1)
     near = np.min(np.array(image.shape) - 1 - at, axis=1)
     limits = [0, 5, 10, 15, 100]
@@ -462,24 +535,43 @@ def _picture(name: str) -> tuple[Picture, Integers]:
     return resize_with_mask(*scene("test", 6, shadow=1.0 if name == "no shadow" else 0.5), 24)
 
 
+@cache
+def cut_beside_mask(
+    picture: str, colour: float, place: float
+) -> tuple[Integers, float, float, float]:
+    """Cut a picture into two, over the weights of colour and of place; radius 5.
+
+    Returns the parts, their normalized cut, that of the mask, and Δ to the mask.
+
+    Examples
+    --------
+    >>> _, found, mask, loss = cut_beside_mask("no shadow", 4, 0.5)
+    >>> print(f"{found:.3f} {mask:.3f} {loss:.2f}")
+    0.014 0.032 0.18
+    """
+    image, mask = _picture(picture)
+    features = colour_and_position(image, None).astype(np.float64)
+    colours = [0, 3, 0] if "alone" in picture else [1, 1, 1]
+    shares = np.array([*(colour / 3 * c for c in colours), place / 2, place / 2])
+    W = gaussian_affinity(
+        features.reshape(-1, 5), _edges(mask, 5), shares / mean_squares([features], 5)
+    )
+    found = normalized_cut(W, 2, random_state=0)
+    values = [normalized_cut_value(W, labels) for labels in (found, mask.ravel())]
+    return found, values[0], values[1], partition_loss(mask.ravel(), found)
+
+
 def colour_and_place(picture: str, colour: float, place: float) -> tuple[Figure, str]:
     """Draw the cut of a picture into two, over the weights of colour and of place."""
     image, mask = _picture(picture)
-    features = colour_and_position(image, None).astype(np.float64)
-    edges = _edges(mask, 5)
-    colours = [0, 3, 0] if "alone" in picture else [1, 1, 1]
-    shares = np.array([*(colour / 3 * c for c in colours), place / 2, place / 2])
-    b = shares / mean_squares([features], 5)
-    W = gaussian_affinity(features.reshape(-1, 5), edges, b)
-    found = normalized_cut(W, 2, random_state=0)
-    values = [normalized_cut_value(W, labels) for labels in (found, mask.ravel())]
+    found, value, of_mask, loss = cut_beside_mask(picture, colour, place)
     figure, axes = subplots(1, 2, height=1.9, width=5.2)
     _show(axes[0, 0], image, mask, "mask")
     _show(axes[0, 1], image, _named(mask, found), f"colour {colour:g}, place {place:g}")
     return figure, (
         f"{picture.capitalize()}; mean exponents {colour:g} of colour, {place:g} of place. "
-        f"Normalized cut {values[0]:.3f}, of the mask {values[1]:.3f}. "
-        f"Δ to the mask {partition_loss(mask.ravel(), found):.2f}."
+        f"Normalized cut {value:.3f}, of the mask {of_mask:.3f}. "
+        f"Δ to the mask {loss:.2f}."
     )
 
 
@@ -490,17 +582,29 @@ def _hinge(part: str, seed: int) -> tuple[Floats, Integers, Integers, Floats]:
     return squared_differences(X[0].reshape(-1, 5), edges), edges, y[0].ravel(), mean_squares(X)
 
 
-def hinge_over_scale() -> Figure:
-    """Draw the hinge, and Δ of the cut, over the scale of three choices of weights."""
+@cache
+def hinge_and_loss() -> dict[str, Floats]:
+    """Compute the hinge, and Δ of the cut, over the scale of three choices of weights.
+
+    Each choice has an array of three rows: scales, hinges, losses.
+    """
     differences, edges, labels, unit = _hinge("train", 0)
     X, y = complete_graphs(1)
     shares = {"L alone": [1, 0, 0, 0, 0], "all alike": [0.2] * 5, "a alone": [0, 1, 0, 0, 0]}
     scales = np.geomspace(0.01, 100, 25)
-    figure, axes = subplots(1, 2, height=2.9)
-    for (name, w), color, line in zip(shares.items(), COLORS, ["-", "--", "-."], strict=False):
+    curves = {}
+    for name, w in shares.items():
         weights = [scale * np.array(w) / unit for scale in scales]
         hinges = [spectral_hinge(b, differences, edges, labels)[0] for b in weights]
-        losses = [cut_losses(X, y, b)[0] for b in weights]
+        curves[name] = np.array([scales, hinges, [cut_losses(X, y, b)[0] for b in weights]])
+    return curves
+
+
+def hinge_over_scale() -> Figure:
+    """Draw the hinge, and Δ of the cut, over the scale of three choices of weights."""
+    figure, axes = subplots(1, 2, height=2.9)
+    lines = zip(hinge_and_loss().items(), COLORS, ["-", "--", "-."], strict=False)
+    for (name, (scales, hinges, losses)), color, line in lines:
         axes[0, 0].semilogx(scales, hinges, color=color, linestyle=line, label=name)
         axes[0, 1].semilogx(scales, losses, color=color, linestyle=line)
     axes[0, 0].axhline(2, color=INK, linestyle=":", linewidth=1)
@@ -540,45 +644,82 @@ def majorizers() -> Figure:
 
 
 @cache
-def learned_cut(radius: float = 20, height: int = 12) -> NormalizedCutMetric:
-    """Weights learned from four scenes; with the default values on graphs of all pairs."""
+def learned_cut() -> NormalizedCutMetric:
+    """Weights learned from four scenes of 12 × 16 pixels, all pairs joined."""
     model = NormalizedCutMetric(
-        radius=radius, scales=(2.0, 8.0), max_iter=5, max_steps=3, random_state=0
+        radius=20, scales=(2.0, 8.0), max_iter=5, max_steps=3, random_state=0
     )
     with threadpool_limits(1):
-        return model.fit(*complete_graphs(4, height=height))
+        return model.fit(*complete_graphs(4))
+
+
+COLOUR_SCALES, PLACE_SCALES = (1, 2, 4, 8, 16), (0, 0.5, 2)  # of the grid
 
 
 @cache
-def cut_weights(radius: float = 20, height: int = 12) -> dict[str, Floats]:
+def cut_weights() -> dict[str, Floats]:
     """Weights b of five features for cuts: all alike, from a grid of two scales, and learned.
 
     The first two have their scales from the same four scenes the third is learned from.
     """
-    X, y = complete_graphs(4, height=height)
-    unit = mean_squares(X, radius)
+    X, y = complete_graphs(4)
+    unit = mean_squares(X)
     alike = {scale: scale / 5 / unit for scale in (2.0, 8.0)}
     with threadpool_limits(1):
-        best = min(alike, key=lambda scale: np.mean(cut_losses(X, y, alike[scale], radius)))
-        grid = two_scales(X, y, (1, 2, 4, 8, 16), (0, 0.5, 2), radius)[2]
-    return {"alike": alike[best], "grid": grid, "learned": learned_cut(radius, height).weights_}
+        best = min(alike, key=lambda scale: np.mean(cut_losses(X, y, alike[scale])))
+        grid = two_scales(X, y, COLOUR_SCALES, PLACE_SCALES)[2]
+    return {"alike": alike[best], "grid": grid, "learned": learned_cut().weights_}
 
 
-def contest(radius: float = 20, height: int = 12, n_test: int = 10) -> list[tuple[str, ...]]:
-    """Δ of cuts by three choices of weights, on the training scenes and on test scenes.
+def colours_of_grid(alone: bool, places: Sequence[float] = PLACE_SCALES) -> list[float]:
+    """Mean Δ over twenty test scenes of 12 × 16 pixels, for each pair of scales of the grid.
 
-    Returns rows: the choice, the share of place in the mean exponent, and both mean losses.
+    The scale of colour is shared by L, a and b; or `alone`: it is that of a, and L and b have none.
     """
-    train = complete_graphs(4, height=height)
-    test = complete_graphs(n_test, "test", height=height)
-    unit = mean_squares(train[0], radius)
-    rows = []
-    for name, b in cut_weights(radius, height).items():
-        place = f"{(b * unit)[3:].sum() / (b @ unit):.0%}"
+    unit = mean_squares(complete_graphs(4)[0])
+    X, y = complete_graphs(20, "test")
+    colours = np.array([0, 1, 0] if alone else [1 / 3, 1 / 3, 1 / 3])
+    with threadpool_limits(1):
+        return [
+            float(np.mean(cut_losses(X, y, np.array([*colour * colours, *[place / 2] * 2]) / unit)))
+            for colour, place in product(COLOUR_SCALES, places)
+        ]
+
+
+@cache
+def near_pairs(with_place: bool, n_draws: int = 20) -> dict[str, Floats]:
+    """Learn on graphs of near pixels (radius 4), twenty times, with the place or without it.
+
+    Each time from two training scenes of 9 × 12 pixels. One number a draw: the mean hinge at the
+    start and the end, Δ of the training cuts and of the cuts of five test scenes, and the share
+    of the place in the mean exponent.
+
+    Examples
+    --------
+    >>> sorted(near_pairs(True, 1))
+    ['end', 'place', 'start', 'test', 'train']
+    """
+    kept = slice(None) if with_place else slice(3)
+    pictures, masks = complete_graphs(5, "test", height=9)
+    tests = [picture[..., kept] for picture in pictures]
+    found: dict[str, list[float]] = {
+        name: [] for name in ("start", "end", "train", "test", "place")
+    }
+    for draw in range(n_draws):
+        pictures, y = complete_graphs(2, first=2 * draw, height=9)
+        X = [picture[..., kept] for picture in pictures]
+        model = NormalizedCutMetric(
+            radius=4, scales=(2.0,), max_iter=5, max_steps=3, random_state=0
+        )
         with threadpool_limits(1):
-            losses = [np.mean(cut_losses(*pairs, b, radius)) for pairs in (train, test)]
-        rows.append((name, place, *(f"{loss:.2f}" for loss in losses)))
-    return rows
+            b = model.fit(X, y).weights_
+            found["train"].append(float(np.mean(cut_losses(X, y, b, 4))))
+            found["test"].append(float(np.mean(cut_losses(tests, masks, b, 4))))
+        found["start"].append(float(model.objective_path_[0]))
+        found["end"].append(float(model.objective_path_[-1]))
+        exponents = b * mean_squares(X, 4)
+        found["place"].append(float(exponents[3:].sum() / exponents.sum()))
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def cut_of(image: Picture, b: Floats) -> Integers:
@@ -596,11 +737,13 @@ def cut_of(image: Picture, b: Floats) -> Integers:
     return np.kron(labels, np.ones((4, 4), dtype=np.int64))
 
 
-def every_way(image: Picture) -> dict[str, Integers]:
-    """Cut a scene in eight ways; whatever is learned is learned from the same four scenes."""
+@cache
+def every_way(seed: int) -> dict[str, Integers]:
+    """Cut a test scene in eight ways; whatever is learned is learned from the same four scenes."""
+    image, _ = scene("test", seed)
     found = {}
     with threadpool_limits(1):
-        plain = KMeans(2, n_init=10, random_state=0)
+        plain = KMeans(2, n_init=3, random_state=0)
         found["k-means, not learned"] = plain.fit_predict(pixels(image))
     for rule, (centred, name) in product(RULES, [(False, "pooled"), (True, "each centred")]):
         rows = pixels(image, centred=centred)
@@ -610,22 +753,28 @@ def every_way(image: Picture) -> dict[str, Integers]:
     return found
 
 
-def side_by_side(n_test: int = 10) -> list[tuple[str, str, str]]:
-    """Mean Δ and Rand loss of all ways on test scenes: one row each."""
+@cache
+def losses_side_by_side(n_test: int = 20) -> dict[str, Floats]:
+    """Δ and Rand loss of all ways on test scenes: for each way an array of shape (scenes, 2).
+
+    Examples
+    --------
+    >>> losses_side_by_side(1)["normalized cut, learned"].shape
+    (1, 2)
+    """
     losses: dict[str, list[tuple[float, float]]] = {}
     for seed in range(n_test):
-        image, mask = scene("test", seed)
-        for way, labels in every_way(image).items():
+        _, mask = scene("test", seed)
+        for way, labels in every_way(seed).items():
             pair = partition_loss(mask.ravel(), labels), rand_loss(mask.ravel(), labels)
             losses.setdefault(way, []).append(pair)
-    means = {way: np.mean(pairs, axis=0) for way, pairs in losses.items()}
-    return [(way, f"{delta:.2f}", f"{rand:.2f}") for way, (delta, rand) in means.items()]
+    return {way: np.array(pairs) for way, pairs in losses.items()}
 
 
 def one_picture(seed: int = 5) -> Figure:
     """Draw one test scene cut in four ways: without learning and with."""
     image, mask = scene("test", seed)
-    found = every_way(image)
+    found = every_way(seed)
     shown = {
         "k-means": "k-means, not learned",
         "k-means, learned": "MLCA, two means, each centred",
@@ -639,3 +788,257 @@ def one_picture(seed: int = 5) -> Figure:
         loss = partition_loss(mask.ravel(), found[way])
         _show(ax, image, _named(mask, found[way]), f"{title}: Δ = {loss:.2f}")
     return figure
+
+
+# What the page claims, seed by seed
+
+
+def untaught(n_scenes: int = 20) -> Floats:
+    """Δ of what is found without learning, to the shadow and to the mask of test scenes.
+
+    Returns an array of shape (scenes, 2, 2): k-means or the cut with all features alike, by the
+    shadow or the mask.
+    """
+    losses = np.empty((n_scenes, 2, 2))
+    for seed in range(n_scenes):
+        truths = shadow("test", seed).ravel(), scene("test", seed)[1].ravel()
+        ways = [every_way(seed)[way] for way in ("k-means, not learned", "normalized cut, alike")]
+        losses[seed] = [[partition_loss(y, found) for y in truths] for found in ways]
+    return losses
+
+
+def one_score(n_scenes: int = 20) -> tuple[list[bool], list[float]]:
+    """Compare both forms of MLCA, learned from one scene, by formula and on another scene.
+
+    Returns whether the formula holds, and Δ of k-means on mapped pixels and two means of scores.
+    """
+    holds, gaps = [], []
+    for seed in range(n_scenes):
+        image, mask = scene("train", seed)
+        X, y = pixels(image), mask.ravel()
+        one = BinaryMLCA(fit_intercept=True).fit(X, y)
+        two = MLCA(fit_intercept=True).fit(X, y)
+        factors = [-1, 1] / np.sqrt(np.bincount(y)) * np.sqrt(len(y)) / 2
+        L = np.outer(factors, one.direction_)
+        holds.append(np.allclose(two.components_, L, atol=1e-6 * np.abs(L).max()))
+        new = pixels(scene("test", seed)[0])
+        gaps.append(partition_loss(two.cluster(new, 2), segment(one, new, "two means")))
+    return holds, gaps
+
+
+def best_on_a_line(n_draws: int = 20, n: int = 7) -> list[bool]:
+    """Compare the threshold of `two_means` with all partitions of random numbers into two."""
+    found = []
+    for seed in range(n_draws):
+        x = np.random.default_rng(seed).normal(size=(n, 1))
+        every = (np.array(labels) for labels in all_partitions(n) if max(labels) == 1)
+        cut = (x[:, 0] > two_means(x[:, 0])).astype(np.int64)
+        least = min(distortion(x, labels) for labels in every)
+        found.append(bool(np.isclose(distortion(x, cut), least)))
+    return found
+
+
+def class_means(n_draws: int = 20) -> list[bool]:
+    """Compare the class means of least-squares fits with their formula, on random classes."""
+    found = []
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(200) < rng.uniform(0.05, 0.95)).astype(np.int64)
+        X = rng.normal(size=(200, 4)) + rng.uniform(0, 2) * y[:, None]
+        R2, means = explained(BinaryMLCA(fit_intercept=True).fit(X, y), X, y)
+        mean = 2 * y.mean() - 1
+        found.append(np.allclose(means, [mean - R2 * (1 + mean), mean + R2 * (1 - mean)]))
+    return found
+
+
+def shifted(n_draws: int = 20) -> Floats:
+    """Cosine of directions learned before and after each image got a shift of its own.
+
+    Two images of 60 points. Returns an array of shape (draws, 2): pooled, each centred.
+    """
+    cosines = np.empty((n_draws, 2))
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(120) < np.repeat([0.2, 0.8], 60)).astype(np.int64)
+        X = rng.normal(size=(120, 5)) + y[:, None]
+        moved = X + np.repeat(rng.normal(scale=5, size=(2, 5)), 60, axis=0)
+        for j, centred in enumerate((False, True)):
+            directions = []
+            for rows in (X, moved):
+                halves = [half - half.mean(axis=0) * centred for half in np.split(rows, 2)]
+                model = BinaryMLCA(fit_intercept=True).fit(np.vstack(halves), y)
+                directions.append(model.direction_ / np.linalg.norm(model.direction_))
+            cosines[seed, j] = directions[0] @ directions[1]
+    return cosines
+
+
+def single_pixels(n_scenes: int = 20) -> list[int]:
+    """Size of the smaller part of the cheapest cut without volumes, of scenes of 3 × 4 pixels."""
+    sizes = []
+    sides = np.array(list(product([0, 1], repeat=11)))[1:]
+    sides = np.hstack([np.zeros((len(sides), 1)), sides])
+    for seed in range(n_scenes):
+        X, y = complete_graphs(1, "test", height=3, first=seed)
+        b = 0.4 / mean_squares(X)
+        W = gaussian_affinity(X[0].reshape(12, 5), _edges(y[0], 20), b).toarray()
+        cuts = np.einsum("ai,ij,aj->a", sides, W, 1 - sides)
+        ones = int(sides[cuts.argmin()].sum())
+        sizes.append(min(ones, 12 - ones))
+    return sizes
+
+
+def cut_identities(n_graphs: int = 20, n: int = 5) -> dict[str, list[bool]]:
+    """Check three statements about normalized cuts on all partitions of random graphs.
+
+    They are a trace, they are a weighted distortion of k-means, and they are at least the bound.
+    """
+    found: dict[str, list[bool]] = {"trace": [], "k-means": [], "bound": []}
+    every = [np.array(labels) for labels in all_partitions(n)]
+    for seed in range(n_graphs):
+        factor = np.random.default_rng(seed).exponential(size=(n, n))
+        W = factor @ factor.T
+        g = W.sum(axis=1)
+        normalized = W / np.sqrt(np.outer(g, g))
+        bounds = [normalized_cut_bound(W, k) for k in range(1, n + 1)]
+        for labels in every:
+            k = int(labels.max()) + 1
+            Y = np.eye(k)[labels]
+            value = normalized_cut_value(W, labels)
+            V = np.sqrt(g)[:, None] * Y / np.sqrt(g @ Y)
+            found["trace"].append(np.isclose(value, k - np.trace(V.T @ normalized @ V)))
+            away = factor / g[:, None] - (Y.T @ factor / (g @ Y)[:, None])[labels]
+            spread = g @ np.sum(away**2, axis=1)
+            found["k-means"].append(np.isclose(spread, value - k + np.sum(W.diagonal() / g)))
+            found["bound"].append(bool(value >= bounds[k - 1] - 1e-9))
+    return found
+
+
+def hinge_statements(n_draws: int = 20, n: int = 7, k: int = 2) -> dict[str, list[bool]]:
+    """Check the hinge on random points: its formula, its bound, its majorizer, its empty metrics.
+
+    The formula: no random projector exceeds it, and the eigenvectors attain it. The bound: the
+    best relaxed partition loses no more.
+    """
+    found: dict[str, list[bool]] = {"formula": [], "bound": [], "majorizer": [], "empty": []}
+    edges, ones = np.array(np.triu_indices(n, 1)), np.full((n, n), 1 / n)
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        x, labels = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % k)
+        squares, C = squared_differences(x, edges), equivalence_matrix(labels)
+        a, b = rng.exponential(size=(2, 2))
+        W = gaussian_affinity(x, edges, b).toarray()
+        s = 5.0 / n
+
+        def bracket(basis: Floats, C: Floats = C, W: Floats = W, s: float = s) -> float:
+            P = ones + basis @ basis.T
+            return float(2 * k - 2 * np.sum(P * C) + s * np.sum((P - C) * W))
+
+        def leading(A: Floats) -> Floats:
+            centre = np.eye(n) - ones
+            return np.linalg.eigh(centre @ A @ centre - 1e3 * ones)[1][:, -(k - 1) :]
+
+        value = spectral_hinge(b, squares, edges, labels)[0]
+        random = rng.normal(size=(50, n, k - 1))
+        tries = [np.linalg.qr(r - r.mean(axis=0))[0] for r in random]
+        attained = np.isclose(bracket(leading(s * W - 2 * C)), value)
+        found["formula"].append(bool(attained and max(map(bracket, tries)) <= value + 1e-9))
+        best = leading(W)
+        found["bound"].append(bool(0 <= 2 * (k - np.sum((ones + best @ best.T) * C)) <= value))
+        upper = spectral_hinge(b, squares, edges, labels, tangent_at=a)[0]
+        touch = spectral_hinge(a, squares, edges, labels, tangent_at=a)[0]
+        at = spectral_hinge(a, squares, edges, labels)[0]
+        found["majorizer"].append(bool(upper >= value - 1e-9 and np.isclose(touch, at)))
+        ends = [spectral_hinge([c, c], squares, edges, labels)[0] for c in (0, 1e6)]
+        found["empty"].append(np.allclose(ends, 2 * (k - 1)))
+    return found
+
+
+def convex_over_partitions(n_draws: int = 20, n: int = 5) -> list[bool]:
+    """Check that the hinge without its concave part is convex if C runs over partitions."""
+    edges = np.array(np.triu_indices(n, 1))
+    every = [equivalence_matrix(labels) for labels in all_partitions(n) if max(labels) == 1]
+    found = []
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        x, right = rng.normal(size=(n, 1)), every[rng.integers(len(every))]
+        values = []
+        for b in np.linspace(0, 4, 41):
+            W = gaussian_affinity(x, edges, [b]).toarray()
+            values.append(max(4 - 2 * np.sum(C * right) + np.sum(C * W) for C in every))
+        found.append(bool(np.all(np.diff(values, 2) >= -1e-9)))
+    return found
+
+
+def semidefinite(radius: float, n_scenes: int = 20) -> list[float]:
+    """Least eigenvalue of the affinities of test scenes of 12 × 16 pixels."""
+    X, y = complete_graphs(n_scenes, "test")
+    b = 0.4 / mean_squares(X)
+    edges = _edges(y[0], radius)
+    graphs = (gaussian_affinity(features.reshape(-1, 5), edges, b) for features in X)
+    return [float(np.linalg.eigvalsh(W.toarray())[0]) for W in graphs]
+
+
+def colours_apart(n_scenes: int = 20) -> Floats:
+    """Difference of the means of fur and lawn in L, a and b, in standard deviations of a scene."""
+    X, y = complete_graphs(n_scenes, "test")
+    gaps = []
+    for features, mask in zip(X, y, strict=True):
+        colours = features[..., :3]
+        gaps.append((colours[mask == 1].mean(0) - colours[mask == 0].mean(0)) / colours.std((0, 1)))
+    return np.array(gaps)
+
+
+def empty_lawns(n_scenes: int = 20) -> Floats:
+    """Share of the pixels that each rule keeps of test scenes without fur; learned from eight."""
+    model = fit_pixels(8, centred=True)
+    rows = [pixels(scene("test", seed, size=0.0)[0], centred=True) for seed in range(n_scenes)]
+    return np.array([[segment(model, X, rule).mean() for rule in RULES] for X in rows])
+
+
+def fits(name: str) -> Floats:
+    """Compute R² and Δ of the sign rule on a photograph, learned from all of it, by features."""
+    image, mask = photograph(name)
+    rows, y = pixels(image), mask.ravel()
+    found = []
+    for columns in FEATURES.values():
+        X = rows[:, columns]
+        model = BinaryMLCA(fit_intercept=True).fit(X, y)
+        loss = partition_loss(y, segment(model, X, "sign"))
+        found.append((explained(model, X, y)[0], loss))
+    return np.array(found)
+
+
+@cache
+def halves(name: str, by_place: bool) -> tuple[float, float, float]:
+    """Learn all features from half a photograph: R², Δ there, and Δ on the other half.
+
+    The left half, or a random half of the pixels.
+    """
+    image, mask = photograph(name)
+    X, y = pixels(image), mask.ravel()
+    left = np.broadcast_to(np.arange(mask.shape[1]) < mask.shape[1] // 2, mask.shape).ravel()
+    given = left if by_place else np.random.default_rng(0).permutation(left)
+    with threadpool_limits(1):
+        model = BinaryMLCA(fit_intercept=True).fit(X[given], y[given])
+    found = segment(model, X, "sign")
+    losses = [partition_loss(y[part], found[part]) for part in (given, ~given)]
+    return explained(model, X[given], y[given])[0], losses[0], losses[1]
+
+
+def scribbles(n_scenes: int = 20) -> Floats:
+    """Δ outside two labelled strips of a scene, by features: learned from the strips, or from all.
+
+    Returns an array of shape (scenes, 3, 2).
+    """
+    losses = np.empty((n_scenes, len(FEATURES), 2))
+    for seed in range(n_scenes):
+        image, mask = scene("test", seed)
+        rows = np.repeat(np.arange(HEIGHT), WIDTH)
+        known = np.isin(rows, [20, 21, 30, 31])
+        X, y = pixels(image), mask.ravel()
+        for j, columns in enumerate(FEATURES.values()):
+            for i, some in enumerate((known, np.ones_like(known))):
+                model = BinaryMLCA(fit_intercept=True).fit(X[some][:, columns], y[some])
+                found = model.cluster(X[~known][:, columns])
+                losses[seed, j, i] = partition_loss(y[~known], found)
+    return losses

@@ -16,12 +16,32 @@ from book.reproduction.segmentation_cuts import DIFFERENCE
 from book.reproduction.segmentation_scenes import segment
 from book.reproduction.verdicts import data_line
 from book.spread import stored_mean
+from mlbook._arrays import Floats
 from mlbook.datasets import make_texture_collages
 from mlbook.mlca import MLCA
 from mlbook.partitions import rand_loss
 from mlbook.plots import COLORS, subplots
 
-__all__ = ["collages", "losses", "paired_test", "paired_tests"]
+__all__ = ["by_split", "collages", "losses", "paired_test", "paired_tests"]
+
+
+def by_split(name: str, row: str, column: str) -> Floats:
+    """Numbers of one row of a stored result, one for each split, in the order of the seeds.
+
+    A row may stand for several data sets, each with columns of its own.
+
+    Examples
+    --------
+    >>> len(by_split("law2016-table4", "KISSME", "horses_rand"))
+    5
+    """
+    units = (load(name) or {"units": []})["units"]
+    found = [
+        (unit["unit"]["seed"], unit["values"][column])
+        for unit in units
+        if unit["unit"]["row"] == row and column in unit["values"]
+    ]
+    return np.array([value for _, value in sorted(found)])
 
 
 def losses(name: str, key: str) -> Table:
