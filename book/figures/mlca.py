@@ -14,10 +14,10 @@ from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
 from book.figures.names import name_after
-from book.spread import mean_and_spread
+from book.spread import mean_of
 from mlbook._arrays import Floats, Integers
 from mlbook.baselines import METRICS
-from mlbook.datasets import make_crossed_clusters
+from mlbook.datasets import CROSSED_CLUSTER_MEANS, make_crossed_clusters
 from mlbook.kmeans import spectral_embedding
 from mlbook.mlca import MLCA, closed_form_metric, structured_loss, worst_case_risk
 from mlbook.partitions import normalized_assignment, partition_loss
@@ -26,20 +26,27 @@ from mlbook.plots import COLORS, INK, MARKERS, subplots
 __all__ = [
     "CAUSES",
     "ROUTES",
+    "SIZES",
     "WAYS",
     "centred_spectral",
     "cluster",
     "conditioning",
     "crossed_clusters",
+    "discriminant_metric",
     "exact_fit",
-    "explained_shares",
     "four_points",
+    "learned_tilt",
     "losses_of",
+    "mean_tilt",
     "noise_and_features",
+    "relative_errors",
     "risk_triangle",
+    "scatter_directions",
     "sensors",
     "sizes_and_ways",
     "subsampling",
+    "tilts",
+    "whole_categories",
 ]
 
 
@@ -79,8 +86,8 @@ def risk_triangle() -> Figure:
     risks = [worst_case_risk(X, M, y) for M in metrics]
     scales = np.geomspace(0.01, 30, 40)
     bounds = [min(structured_loss(X, s * M, y) for s in scales) for M in metrics]
-    right.plot(shares, bounds, linestyle="--", color=COLORS[1], label="convex bound (10)")
-    right.plot(shares, risks, color=COLORS[0], label="risk (13)", drawstyle="steps-mid")
+    right.plot(shares, bounds, linestyle="--", color=COLORS[1], label="convex bound ℓ")
+    right.plot(shares, risks, color=COLORS[0], label="risk R", drawstyle="steps-mid")
     right.set(ylim=(0, 5.9), title="along the dashed line")
     right.set(xticks=[0, 1], xticklabels=["Euclidean", "MLCA"])
     right.legend(frameon=False, loc="upper left")
@@ -121,6 +128,13 @@ def _learned(name: str) -> Callable[[Floats, Integers, Floats], Floats]:
     return lambda X, y, T: T @ METRICS[name](X, y).T
 
 
+def _repeated(X: Floats, y: Integers) -> tuple[Floats, Integers]:
+    """Repeat rows until all categories are as large as the largest, a multiple of each."""
+    sizes = np.bincount(y)
+    times = (sizes.max() // sizes)[y]
+    return np.repeat(X, times, axis=0), np.repeat(y, times)
+
+
 WAYS: dict[str, Callable[[Floats, Integers, Floats], Floats]] = {
     "Euclidean": lambda X, y, T: T,
     "Euclidean, spectral": lambda X, y, T: spectral_embedding(T, 3),
@@ -129,35 +143,42 @@ WAYS: dict[str, Callable[[Floats, Integers, Floats], Floats]] = {
     "regression on Y": _learned("regression"),
     "LDA": _learned("lda"),
     "KISSME": _learned("kissme"),
+    "MLCA, rows repeated": lambda X, y, T: _mlca(*_repeated(X, y), T),
+    "MLCA, two vectors": lambda X, y, T: spectral_embedding(_mlca(X, y, T), 2),
 }
 """What k-means is given of test rows T after learning from X and y."""
 
 
+@cache
 def losses_of(
     way: str,
-    sizes: Sequence[int] = (500, 500, 500),
+    sizes: tuple[int, ...] = (100, 100, 100),
     *,
     noise: float = 1.0,
     n_noise_features: int = 0,
-    n_seeds: int = 4,
-    n_test: int = 500,
-) -> list[float]:
-    """Δ on test data with categories of equal size, one number per seed.
+    n_seeds: int = 20,
+    test: tuple[int, ...] = (200, 200, 200),
+    straight: bool = False,
+) -> Floats:
+    """Δ on test data, one number per seed.
 
-    Training data have `sizes` points in the sub-clusters of each category, test data `n_test`.
+    Training data have `sizes` points in the sub-clusters of each category, test data `test`.
+    With `straight` the two sub-clusters of a category differ in feature 2 only.
 
     Examples
     --------
-    >>> [round(loss, 6) for loss in losses_of("MLCA", noise=0.1, n_seeds=1, n_test=20)]
-    [0.0]
+    >>> losses_of("MLCA", noise=0.1, n_seeds=2, test=(20, 20, 20)).round(6)
+    array([0., 0.])
     """
     losses = []
     for seed in range(n_seeds):
-        X, y, T, t = _draw(tuple(sizes), noise, n_noise_features, n_test, seed)
+        X, y, T, t = _draw(sizes, noise, n_noise_features, test, seed)
+        if straight:
+            X, T = _straight(X, y), _straight(T, t)
         with _one_thread():
             Z = WAYS[way](X, y, T)
         losses.append(partition_loss(t, cluster(Z)))
-    return losses
+    return np.array(losses)
 
 
 def centred_spectral(n_orders: int, n_vectors: int) -> list[float]:
@@ -171,7 +192,7 @@ def centred_spectral(n_orders: int, n_vectors: int) -> list[float]:
     >>> max(centred_spectral(2, n_vectors=2)) < 0.2
     True
     """
-    X, y, T, t = _draw((300, 300, 300), 1.0, 0, 300, 0)
+    X, y, T, t = _draw((300,) * 3, 1.0, 0, (300,) * 3, 0)
     model = MLCA().fit(X - X.mean(axis=0), y)
     losses = []
     for seed in range(n_orders):
@@ -184,14 +205,18 @@ def centred_spectral(n_orders: int, n_vectors: int) -> list[float]:
 
 @cache
 def _draw(
-    sizes: tuple[int, ...], noise: float, n_noise_features: int, n_test: int, seed: int
+    sizes: tuple[int, ...],
+    noise: float,
+    n_noise_features: int,
+    test: tuple[int, ...],
+    seed: int,
 ) -> tuple[Floats, Integers, Floats, Integers]:
     """Training rows and classes, test rows and classes."""
     drawn = (
         make_crossed_clusters(
             counts, noise=noise, n_noise_features=n_noise_features, random_state=state
         )
-        for counts, state in [(sizes, 2 * seed), ((n_test,) * 3, 2 * seed + 1)]
+        for counts, state in [(sizes, 2 * seed), (test, 2 * seed + 1)]
     )
     (X, y), (T, t) = drawn
     return X, y, T, t
@@ -237,7 +262,7 @@ def _view(Z: Floats) -> Floats:
 
 def crossed_clusters() -> Figure:
     """Draw k-means on the crossed clusters, with the Euclidean and with the learned metric."""
-    X, y, T, t = _draw((500, 500, 500), 1.0, 0, 40, 0)
+    X, y, T, t = _draw((500,) * 3, 1.0, 0, (40,) * 3, 0)
     figure, axes = subplots(1, 2, height=3)
     oblique = np.column_stack([T[:, 1], T[:, 0] - T[:, 2]])
     for ax, name, points in zip(axes[0], ["Euclidean", "MLCA"], [oblique, None], strict=True):
@@ -260,13 +285,14 @@ def noise_and_features(noise: float, n_noise_features: int) -> tuple[Figure, str
 def sizes_and_ways(sizes: tuple[int, int, int], way: str) -> tuple[Figure, str]:
     """Draw one way's space and the losses of four, over the sizes of the training categories."""
     ways = ["MLCA", "MLCA, spectral", "regression on Y", "LDA"]
-    return _map_and_bars(sizes, 1.0, 7, ways, way)
+    figure, caption = _map_and_bars(sizes, 1.0, 7, ways, way)
+    return figure, f"{caption} Mean tilt θ = {mean_tilt(sizes):.3f}."
 
 
 def _map_and_bars(
     sizes: tuple[int, int, int], noise: float, n_noise_features: int, ways: list[str], shown: str
 ) -> tuple[Figure, str]:
-    X, y, T, t = _draw(sizes, noise, n_noise_features, 200, 0)
+    X, y, T, t = _draw(sizes, noise, n_noise_features, (200,) * 3, 0)
     with _one_thread():
         spaces = {way: WAYS[way](X, y, T) for way in ways}
     found = {way: name_after(t, cluster(Z)) for way, Z in spaces.items()}
@@ -281,7 +307,7 @@ def _map_and_bars(
     right.set(yticks=range(len(ways)), yticklabels=[way.replace(" ", "\n", 1) for way in ways])
     right.set(xlim=(0, 4.9), title="Δ on test data")
     right.invert_yaxis()
-    shares = ", ".join(f"{share:.2f}" for share in explained_shares(X, y)[:3])
+    shares = ", ".join(f"{share:.2f}" for share in scatter_directions(X, y)[0][:3])
     return figure, (
         f"Map of {shown}. Training sizes {':'.join(f'{c / sizes[0]:g}' for c in sizes)}, "
         f"noise {noise:g}, {n_noise_features} noise features: "
@@ -290,41 +316,136 @@ def _map_and_bars(
     )
 
 
-def explained_shares(X: Floats, y: Integers) -> Floats:
-    """Generalized eigenvalues ρ of S_b v = ρ S_t v, decreasing: the weights of MLCA's directions.
+# Which category is large
 
-    S_b = XᵀCX and S_t = XᵀX are not centred; S_t has to be invertible. O(nd²).
+
+SIZES = tuple(
+    (100 * a, 100 * b, 100 * c)
+    for a, b, c in [(1, 20, 1), (2, 4, 1), (1, 4, 2), (4, 2, 1), (1, 1, 1),
+                    (20, 1, 1), (4, 1, 2), (1, 2, 4), (2, 1, 4), (1, 1, 20)]
+)  # fmt: skip
+"""All orders of 1:2:4 and of 1:1:20, and equal sizes, by `mean_tilt`."""
+
+TILTS = np.array([0.1, 0.0, 0.15])
+"""By how much feature 1 grows with feature 2 from one cloud of a category to the other."""
+
+
+def mean_tilt(sizes: Sequence[int]) -> float:
+    """Mean of the categories' tilts, weighted by their sizes.
 
     Examples
     --------
-    >>> print(explained_shares(*four_points()).round(6) + 0.0)
+    >>> print(round(mean_tilt((1, 2, 4)), 6))
+    0.1
+    """
+    return float(np.average(TILTS, weights=sizes))
+
+
+def learned_tilt(X: Floats, y: Integers, *, fit_intercept: bool) -> float:
+    """Tilt of the direction among features 1 to 3 that the map of MLCA measures least."""
+    L = MLCA(fit_intercept=fit_intercept).fit(X, y).components_.T[:3]
+    weakest = np.linalg.svd(L)[0][:, -1]
+    return float(weakest[0] / weakest[1])
+
+
+def whole_categories(sizes: tuple[int, ...], n_seeds: int = 20) -> Integers:
+    """Say by seed and category whether MLCA keeps most of both its clouds in one cluster."""
+    whole = []
+    for seed in range(n_seeds):
+        X, y, T, _ = _draw(sizes, 1.0, 7, (200,) * 3, seed)
+        clouds = cluster(_mlca(X, y, T)).reshape(3, 2, 200)
+        modes = np.array([[np.bincount(c).argmax() for c in pair] for pair in clouds])
+        whole.append(modes[:, 0] == modes[:, 1])
+    return np.array(whole)
+
+
+def _straight(X: Floats, y: Integers) -> Floats:
+    """Move the upper cloud of each category to straight above its lower one."""
+    moved = X.copy()
+    moved[:, 0] -= 60 * TILTS[y] * (X[:, 1] > 30)
+    return moved
+
+
+def tilts() -> Figure:
+    """Draw where a map of tilt θ puts the six clouds, and Δ of MLCA over the mean tilt."""
+    figure, axes = subplots(1, 2, height=3.3)
+    left, right = axes[0]
+    thetas = np.array([0, 0.15])
+    for c, pair in enumerate(CROSSED_CLUSTER_MEANS):
+        for x, style in zip(pair[np.argsort(pair[:, 1])], ["-", "--"], strict=True):
+            nudge = 0.12 * (c - 1)  # two clouds have the same place
+            left.plot(thetas, x[0] - thetas * x[1] + nudge, style, color=COLORS[c], linewidth=2)
+        left.plot([], [], color=COLORS[c], label=f"category {c + 1}")
+    left.plot([], [], "--", color=INK, label="upper clouds")
+    left.axvline(0.1, color=INK, linewidth=1, linestyle=":")
+    left.set(xlabel="θ", title="feature 1 − θ · feature 2", xticks=[0, 0.05, 0.1, 0.15])
+    left.set_ylim(-10, 15)
+    left.legend(frameon=False, ncols=2, loc="upper center", fontsize=8)
+    places = [(0, 8), (-14, -14), (-4, 8), (-12, -14), (-10, 10),
+              (14, -14), (22, -2), (-18, 4), (-18, 2), (-22, 2)]  # fmt: skip
+    for sizes, place in zip(SIZES, places, strict=True):
+        losses = mean_of(losses_of("MLCA", sizes, n_noise_features=7))
+        spot = mean_tilt(sizes), losses.mean
+        right.errorbar(*spot, losses.error, color=COLORS[0], marker="o", markersize=5)
+        name = ":".join(str(size // 100) for size in sizes)
+        right.annotate(name, spot, place, textcoords="offset points", ha="center", fontsize=8)
+    right.axvline(0.1, color=INK, linewidth=1, linestyle=":")
+    right.set(xlabel="mean tilt θ", title="Δ of MLCA, by sizes", ylim=(-0.2, 1.9))
+    right.set(xlim=(-0.015, 0.16), xticks=[0, 0.05, 0.1, 0.15])
+    return figure
+
+
+def scatter_directions(X: Floats, y: Integers) -> tuple[Floats, Floats]:
+    """Solve S_b v = ρ S_t v: the shares ρ, decreasing, and the directions v in columns.
+
+    S_b = XᵀCX and S_t = XᵀX are not centred; S_t has to be invertible, and VᵀS_tV = I. O(nd²).
+
+    Examples
+    --------
+    >>> rho, V = scatter_directions(*four_points())
+    >>> print(rho.round(6) + 0.0)
     [1.  0.8 0. ]
     """
     B = normalized_assignment(y).T @ X
-    return eigh(B.T @ B, X.T @ X, eigvals_only=True)[::-1]
+    rho, V = eigh(B.T @ B, X.T @ X)
+    return rho[::-1], V[:, ::-1]
 
 
-def subsampling(shares: Sequence[float], n_seeds: int) -> list[tuple[str, ...]]:
+def discriminant_metric(X: Floats, y: Integers) -> Floats:
+    """Metric of discriminant analysis, nothing centred: directions scaled to vᵀS_w v = 1.
+
+    As many directions as there are classes; S_w has to be invertible. O(nd²).
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1], [3, 1], [-1, 1], [-3, 1], [0, -1]])
+    >>> print(discriminant_metric(X, np.array([0, 0, 1, 1, 1])).round(3) + 0.0)
+    [[0.25  0.25 ]
+     [0.25  0.625]]
+    """
+    B = normalized_assignment(y).toarray().T @ X
+    S_b = B.T @ B
+    _, V = eigh(S_b, X.T @ X - S_b)
+    V = V[:, -len(B) :]
+    return V @ V.T
+
+
+@cache
+def subsampling(share: float) -> tuple[Floats, Floats]:
     """Learn from a random share of 30 000 rows; compare with the metric of all of them.
 
-    Returns one row per share: the share, the number of rows, and over `n_seeds` draws the
-    distance ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 6000 test rows, mean ± standard error (draws).
+    Returns ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 6000 test rows for 20 draws, one if it is all rows.
     """
-    X, y, T, t = _draw((5000, 5000, 5000), 1.0, 7, 1000, 0)
+    X, y, T, t = _draw((5000,) * 3, 1.0, 7, (1000,) * 3, 0)
     everything = _unit(MLCA().fit(X, y))
-    rows: list[tuple[str, ...]] = []
-    for share in shares:
-        errors, losses = [], []
-        size = round(share * len(X))
-        for seed in range(n_seeds if share < 1 else 1):
-            drawn = np.random.default_rng(seed).choice(len(X), size, replace=False)
-            with _one_thread():
-                model = MLCA().fit(X[drawn], y[drawn])
-            errors.append(float(np.linalg.norm(_unit(model) - everything)))
-            losses.append(partition_loss(t, cluster(model.transform(T))))
-        numbers = mean_and_spread(errors, 3), mean_and_spread(losses)
-        rows.append((f"{share:.1%}", f"{size}", *numbers))
-    return rows
+    errors, losses = [], []
+    for seed in range(20 if share < 1 else 1):
+        drawn = np.random.default_rng(seed).choice(len(X), round(share * len(X)), replace=False)
+        with _one_thread():
+            model = MLCA().fit(X[drawn], y[drawn])
+        errors.append(np.linalg.norm(_unit(model) - everything))
+        losses.append(partition_loss(t, cluster(model.transform(T))))
+    return np.array(errors), np.array(losses)
 
 
 def _unit(model: MLCA) -> Floats:
@@ -386,7 +507,7 @@ def exact_fit(X: Floats, targets: Floats) -> Floats:
 
 
 def _fit_by(route: str, X: Floats, y: Integers) -> Floats | None:
-    """XW by one way of solving the regression; None where Cholesky refuses."""
+    """XL by one way of solving the regression; None where Cholesky refuses."""
     J = normalized_assignment(y).toarray()
     if route == "pseudo-inverse of XᵀX":
         return X @ (np.linalg.pinv(X.T @ X, rcond=1e-12) @ (X.T @ J))
@@ -398,8 +519,8 @@ def _fit_by(route: str, X: Floats, y: Integers) -> Floats | None:
 
 
 @cache
-def _errors(condition: float, cause: str) -> tuple[float, ...]:
-    """Relative errors of XW by each route; nan where it refuses."""
+def relative_errors(condition: float, cause: str) -> tuple[float, ...]:
+    """Relative errors of XL by each route; nan where it refuses."""
     X, y = sensors(condition, cause)
     exact = exact_fit(X, normalized_assignment(y).toarray())
     fits = [_fit_by(route, X, y) for route in ROUTES]
@@ -414,14 +535,14 @@ def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]
     X, y = sensors(condition, cause)
     fit, actual = _fit_by(route, X, y), np.linalg.cond(X)
     digits = np.arange(11)
-    errors = np.array([_errors(10.0**digit, cause) for digit in digits])
+    errors = np.array([relative_errors(10.0**digit, cause) for digit in digits])
     figure, axes = subplots(1, 2, height=3.1)
     left, right = axes[0]
     for error, name, color, marker in zip(errors.T, ROUTES, COLORS, MARKERS, strict=False):
         style = {"color": color, "marker": marker, "linewidth": 3 if name == route else 1.2}
         left.plot(digits, np.log10(np.maximum(error, 1e-16)), label=name, **style)
     left.axvline(np.log10(condition), color=INK, linewidth=1, linestyle=":")
-    left.set(xlabel="condition number, about", title="relative error of XW", ylim=(-16.5, 5))
+    left.set(xlabel="condition number, about", title="relative error of XL", ylim=(-16.5, 5))
     for axis, ticks in [(left.xaxis, range(0, 11, 2)), (left.yaxis, range(-16, 1, 4))]:
         axis.set_ticks(list(ticks), [f"1e{tick}" for tick in ticks])
     left.legend(frameon=False, fontsize=9, loc="upper left")
@@ -433,5 +554,5 @@ def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]
         return figure, words + "XᵀX is not positive definite in double precision, refused."
     found = name_after(y, cluster(fit))
     _show(right, _view(fit), y, found)
-    error = _errors(condition, cause)[ROUTES.index(route)]
+    error = relative_errors(condition, cause)[ROUTES.index(route)]
     return figure, words + f"error {error:.0e}, Δ = {partition_loss(y, found):.2f}."

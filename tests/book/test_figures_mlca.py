@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 
 from book.figures import mlca as demo
 from book.figures.names import name_after
+from mlbook.datasets import CROSSED_CLUSTER_MEANS, make_crossed_clusters
 from mlbook.mlca import MLCA, closed_form_metric, worst_case_risk
 from mlbook.partitions import normalized_assignment, partition_loss
 
@@ -25,11 +26,17 @@ def numbers(caption: str) -> list[float]:
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?(?:e[+-]\d+)?", caption)]
 
 
-def test_explained_shares_are_squared_cosines():
+def test_scatter_directions_and_discriminant_metric():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(7, 4))
-    cosines = np.linalg.svd(np.linalg.qr(X).Q.T @ normalized_assignment(LABELS).toarray())[1]
-    assert_allclose(demo.explained_shares(X, LABELS), [*cosines**2, 0], atol=1e-12)
+    J = normalized_assignment(LABELS).toarray()
+    rho, V = demo.scatter_directions(X, LABELS)
+    cosines = np.linalg.svd(np.linalg.qr(X).Q.T @ J)[1]
+    assert_allclose(rho, [*cosines**2, 0], atol=1e-12)
+    assert_allclose(V.T @ X.T @ X @ V, np.eye(4), atol=1e-10)
+    assert_allclose(V.T @ X.T @ J @ J.T @ X @ V, np.diag(rho), atol=1e-10)
+    kept = V[:, :3] / np.sqrt(1 - rho[:3])
+    assert_allclose(demo.discriminant_metric(X, LABELS), kept @ kept.T, atol=1e-8)
 
 
 # --- the worked example ----------------------------------------------------------------------
@@ -60,17 +67,18 @@ def test_crossed_clusters_tell_the_story():
 
 
 def test_losses_are_those_of_the_library():
-    X, y, T, t = demo._draw((50, 60, 70), 1.0, 2, 40, 1)
+    X, y, T, t = demo._draw((50, 60, 70), 1.0, 2, (40,) * 3, 1)
     model = MLCA().fit(X, y)
     labels = KMeans(3, n_init=10, random_state=0).fit_predict(model.transform(T))
-    losses = demo.losses_of("MLCA", (50, 60, 70), n_noise_features=2, n_seeds=2, n_test=40)
+    options = {"n_seeds": 2, "test": (40,) * 3}
+    losses = demo.losses_of("MLCA", (50, 60, 70), n_noise_features=2, **options)
     assert losses[1] == partition_loss(t, labels)
-    found = demo.losses_of("KISSME", n_seeds=1, n_test=40)
-    assert len(found) == 1 and found[0] < 0.3
+    found = demo.losses_of("KISSME", **options)
+    assert len(found) == 2 and (found < 0.3).all()
 
 
 def test_the_spectral_step_forgets_the_metric_only_without_noise_features():
-    options = {"n_seeds": 1, "n_test": 100}
+    options = {"n_seeds": 1, "test": (100,) * 3}
     narrow = [demo.losses_of(f"{w}, spectral", **options) for w in ("Euclidean", "MLCA")]
     assert_allclose(*narrow, atol=0.02)
     wide = [
@@ -80,10 +88,41 @@ def test_the_spectral_step_forgets_the_metric_only_without_noise_features():
     assert wide[0] > 3 and wide[1] < 0.3
 
 
-def test_regression_on_y_helps_with_unequal_sizes():
-    ours, plain = (demo.losses_of(way, (200, 400, 800), n_seeds=1) for way in
-                   ("MLCA", "regression on Y"))  # fmt: skip
-    assert plain[0] < ours[0]
+def test_sizes_are_sorted_by_the_tilt_they_give():
+    tilts = [demo.mean_tilt(sizes) for sizes in demo.SIZES]
+    assert_allclose(np.diff(tilts).clip(max=0), 0, atol=1e-12)
+    assert demo.mean_tilt((0, 0, 1)) == 0.15
+    X, y = make_crossed_clusters((100, 100, 900), random_state=3)
+    learned = demo.learned_tilt(X, y, fit_intercept=True)
+    assert learned == pytest.approx(demo.mean_tilt((1, 1, 9)), abs=0.004)
+
+
+def test_tilts_are_those_of_the_means():
+    low, high = np.sort(CROSSED_CLUSTER_MEANS, axis=1).transpose(1, 0, 2)
+    assert_allclose((high - low)[:, 0] / (high - low)[:, 1], demo.TILTS)
+    X, y = make_crossed_clusters((2, 1, 1), noise=0, random_state=0)
+    straight = demo._straight(X, y)
+    for c in range(3):
+        assert np.ptp(straight[y == c, 0]) == pytest.approx(0)
+    assert_array_equal(straight[:, 1:], X[:, 1:])
+
+
+def test_the_large_category_decides_whether_the_second_is_torn():
+    assert demo.whole_categories((100, 200, 100), n_seeds=2).all()
+    assert_array_equal(demo.whole_categories((200, 100, 400), n_seeds=2), [[True, False, True]] * 2)
+
+
+def test_repeated_rows_are_balanced():
+    X, y = demo._repeated(np.arange(7.0)[:, None], np.array([0, 1, 1, 2, 2, 2, 2]))
+    assert_array_equal(np.bincount(y), [4, 4, 4])
+    assert_array_equal(X[:, 0], [0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6])
+
+
+def test_tilts_shows_every_size():
+    left, right = demo.tilts().axes
+    assert len(left.lines) >= 6
+    assert {text.get_text() for text in right.texts} >= {"1:2:4", "20:1:1", "1:1:20"}
+    assert len(right.texts) == len(demo.SIZES)
 
 
 def test_centred_spectral_step_depends_on_rounding():
@@ -109,8 +148,10 @@ def test_bars_and_caption_agree(draw, arguments, n_ways):
 def test_caption_names_sizes_and_shares():
     _, caption = demo.sizes_and_ways((100, 100, 2000), "MLCA")
     assert caption.startswith("Map of MLCA. Training sizes 1:1:20,")
-    X, y, *_ = demo._draw((100, 100, 2000), 1.0, 7, 200, 0)
-    assert_allclose(numbers(caption)[-3:], demo.explained_shares(X, y)[:3], atol=0.005)
+    X, y, *_ = demo._draw((100, 100, 2000), 1.0, 7, (200,) * 3, 0)
+    *_, one, two, three, tilt = numbers(caption)
+    assert_allclose([one, two, three], demo.scatter_directions(X, y)[0][:3], atol=0.005)
+    assert tilt == pytest.approx(demo.mean_tilt((1, 1, 20)), abs=5e-4)
 
 
 def test_names_follow_the_truth():
@@ -126,11 +167,10 @@ def test_names_follow_the_truth():
 
 
 def test_subsampling_errs_less_with_more_rows():
-    rows = demo.subsampling([1, 0.1, 0.003], n_seeds=3)
-    assert [row[0] for row in rows] == ["100.0%", "10.0%", "0.3%"]
-    assert [row[1] for row in rows] == ["30000", "3000", "90"]
-    errors = [numbers(row[2])[0] for row in rows]
-    assert errors[0] == 0 < errors[1] < errors[2]
+    everything, tenth, few = (demo.subsampling(share) for share in (1, 0.1, 0.003))
+    assert everything[0] == pytest.approx([0])
+    assert 0 < tenth[0].mean() < few[0].mean()
+    assert len(tenth[1]) == 20 and few[1].mean() > tenth[1].mean()
 
 
 # --- conditioning ----------------------------------------------------------------------------
@@ -156,10 +196,10 @@ def test_sensors_are_as_badly_conditioned_as_asked(cause):
 
 
 def test_three_routes_err_as_the_chapter_says():
-    cholesky, cut, qr = demo._errors(1e5, "twin features")
+    cholesky, cut, qr = demo.relative_errors(1e5, "twin features")
     assert 1e-9 < cholesky < 1e-4 and qr < 1e-9 and cut > 1e-9
-    assert demo._errors(1e7, "twin features")[1] > 0.5
-    cholesky, cut, qr = demo._errors(1e7, "tiny unit")
+    assert demo.relative_errors(1e7, "twin features")[1] > 0.5
+    cholesky, cut, qr = demo.relative_errors(1e7, "tiny unit")
     assert cholesky < 1e-12 and qr < 1e-12 and cut > 0.5
 
 
