@@ -148,6 +148,13 @@ def test_lecturers_page_gives_the_grades_of_the_exercises():
     assert [(grade, label) for grade, label in planned if graded[label] != grade] == []
 
 
+def test_lecturers_page_lists_what_each_lesson_stands_on_once():
+    plan = (ROOT / "book" / "teaching.md").read_text()
+    needs = plan.partition("## What students need")[2].partition("\n## ")[0]
+    listed = re.findall(r"^\| \[[^]]+\]\((\w+)\.ipynb\)", needs, re.MULTILINE)
+    assert sorted(listed) == sorted(p.stem for p in lessons.lessons())
+
+
 def test_a_solution_without_a_cell_is_seen(tmp_path):
     notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
     notebook.cells = [c for c in notebook.cells if c.id != "kmeans-32"]
