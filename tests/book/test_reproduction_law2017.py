@@ -7,6 +7,7 @@ from scipy.io import savemat
 from scipy.sparse import csr_array
 
 from book import reproduction as experiments
+from book.reproduction import law2017
 from book.reproduction import law2017_annotation as annotation
 from book.reproduction import law2017_classifiers as classifiers
 from book.reproduction import law2017_faces as faces
@@ -281,6 +282,17 @@ def test_every_row_of_table_4_runs_on_corel(annotated, row):
 
 
 # --- what is declared ------------------------------------------------------------------------
+
+
+def test_labels_say_what_the_stand_ins_are():
+    """The numbers of documents, categories and features in the labels are those of the data."""
+    drawn = faces.DATA["synthetic"].load()
+    occur = len(np.unique(drawn.labels[drawn.labels >= 0]))
+    counts = (len(drawn.offsets) - 1, drawn.Y.shape[1], occur, drawn.instances.shape[1])
+    label = "{} synthetic documents, {} categories of which {} occur, {} features".format(*counts)
+    assert label in law2017.LABELS["synthetic"]
+    digits = faces.DATA["digits"].load().instances
+    assert f"scikit-learn's {len(digits)} digits" in law2017.LABELS["digits"]
 
 
 def test_times_of_the_paper_are_multiples_of_mimlcas():
