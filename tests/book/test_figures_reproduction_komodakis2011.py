@@ -68,14 +68,15 @@ def test_f_against_rho_has_a_line_for_each_distance(stored):
     assert_allclose(heights, np.arange(3)[:, None] / 4 * np.ones(5))
 
 
-def test_figures_without_results_are_empty_and_claims_open(stored):
+def test_figures_without_results_are_empty_and_orders_open(stored):
     assert isinstance(demo.objective_path(), Figure) and isinstance(demo.f_against_rho(), Figure)
-    header, rows, _ = demo.claims()
+    header, rows, _ = demo.orders()
     assert all(len(row) == len(header) for row in rows)
-    assert {row[1] for row in rows} == {"not run"} and {row[3] for row in rows} == {"–"}
+    assert {row[2] for row in rows} == {"–"}
+    assert demo.order("learned", distances.SVM, "nn") is None
 
 
-def test_claims_are_judged_by_the_differences_of_the_splits(stored):
+def test_orders_are_judged_by_the_differences_of_the_splits(stored):
     high, low, mixed = [0.9, 0.8, 0.85], [0.85, 0.7, 0.8], [0.84, 0.9, 0.8]
     digits = {"accuracy": high, "nn": high, "noise": [0.01] * 3}
     stored["digits"] = {
@@ -87,27 +88,38 @@ def test_claims_are_judged_by_the_differences_of_the_splits(stored):
         "average distance, with noise": {"nn": low},
         distances.ONE_KIND: {"nn": low},
     }
-    header, rows, _ = demo.claims()
+    header, rows, _ = demo.orders()
     assert all(len(row) == len(header) for row in rows)
-    found = {row[0]: [row[1], *row[3:]] for row in rows}
-    assert found["clusters, learned / SVM"] == ["holds", "85.0 / 78.3", "–", "–"]
-    assert found["neighbours, learned / SVM"][0] == "no difference"
-    assert found["neighbours, learned / best single"][0] == "reversed"
-    assert found["neighbours, four distances / one per view"][0] == "holds"
-    assert found["neighbours, average without / with noise features"][0] == "no difference"
-    same = found["neighbours, learned with / without noise features"]
-    assert same == ["holds", "85.0 / 85.0", "", ""]
-    assert found["weight of noise features"] == ["holds", "1.0", "", ""]
+    found = {row[0]: row[2:] for row in rows}
+    assert found["clusters: learned, SVM"] == ["85.0 > 78.3", "–", "–"]
+    assert found["neighbours: learned, SVM"][0] == "85.0 ≈ 84.7"
+    assert found["neighbours: learned, best single"][0] == "85.0 < 100.0"
+    assert found["neighbours: four distances, one per view"][0] == "85.0 > 78.3"
+    assert found["neighbours: average without, with noise features"][0] == "78.3 ≈ 78.3"
+    same = found["neighbours: learned without, with noise features"]
+    assert same == ["85.0 ≈ 85.0", "", ""]
+    assert found["weight of noise features"] == ["1.0", "", ""]
     stored["textures"] = {
         "learned, upright": {"accuracy": low, "rot": [0.4, 0.5, 0.6]},
         "learned, turned": {"accuracy": high, "rot": [0.8, 0.9, 0.7]},
         f"{distances.SVM}, upright": {"accuracy": high},
         f"{distances.SVM}, turned": {"accuracy": low},
     }
-    found = {row[0]: [row[1], *row[3:]] for row in demo.claims()[1]}
-    expected = ["mixed", "85.0 / 78.3", "78.3 / 85.0", "85.0 / 78.3"]
-    assert found["clusters, learned / SVM"] == expected
-    assert found["weight of rot- features"] == ["holds", "", "50", "80"]
+    found = {row[0]: row[2:] for row in demo.orders()[1]}
+    assert found["clusters: learned, SVM"] == ["85.0 > 78.3", "78.3 < 85.0", "85.0 > 78.3"]
+    assert found["weight of rot- features"] == ["", "50", "80"]
+
+
+def test_a_difference_below_half_a_percent_point_does_not_count(stored):
+    stored["digits"] = {"learned": {"nn": [0.904, 0.804]}, distances.SVM: {"nn": [0.9, 0.8]}}
+    assert demo.order("learned", distances.SVM, "nn") == 0
+    stored["digits"]["learned"]["nn"] = [0.906, 0.806]
+    assert demo.order("learned", distances.SVM, "nn") == 1
+
+
+def test_standardizing_fails_by_the_noisy_features():
+    noisy, clean = (demo.standardized(noisy=noisy, n_seeds=4) for noisy in (True, False))
+    assert noisy.mean() < 0.8 < 0.9 < clean.mean()
 
 
 def test_image_sets_show_the_paper_and_ours_where_run(stored):
