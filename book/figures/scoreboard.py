@@ -23,7 +23,7 @@ from book.reproduction.experiment import Printed, parse
 from book.reproduction.items import Item, Line, item_numbers
 from book.reproduction.lajugie2014_tables import TABLES
 from book.reproduction.segmentation import TITLES
-from book.reproduction.verdicts import data_label
+from book.reproduction.verdicts import OTHER_DATA, data_label
 from book.spread import Mean
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -177,11 +177,10 @@ def _card(item: Item, lines: list[Line]) -> str:
 def _numbers(experiment: str, lines: list[Line]) -> list[str]:
     """Write the numbers of one experiment: a table, then what a reader has to know."""
     rows = [(line.number, line.printed, line.ours, line.verdict) for line in lines]
-    reasons = {
-        f"{line.verdict[0].upper()}{line.verdict[1:]}: {line.reason}."
-        for line in lines
-        if line.reason
-    }
+    # Beside changed data and stand-ins the label below the table says the kind already.
+    heads = {x: f"{x}: " for x in (line.verdict for line in lines) if x not in OTHER_DATA.values()}
+    said = [heads.get(line.verdict, "") + line.reason for line in lines if line.reason]
+    reasons = {f"{text[0].upper()}{text[1:]}." for text in said}
     rerun = age_note(experiment) or f"Rerun: `{command(experiment)}`"
     after = [f"{data_label(lines[0].data)}.", *sorted(reasons), rerun]
     return [table(["", "paper", "ours", "verdict"], rows).data, " ".join(after)]

@@ -203,6 +203,7 @@ def test_cards_show_every_number_once_with_its_command(demo, monkeypatch):
         Line("A", "Table 1", "a: Loss", "same", "1", "2 ± 1", "differs", "why", "x"),
         Line("A", "Table 1", "b: Loss", "same", "3", "4 ± 1", "differs", "why", "x"),
         Line("A", "Table 1", "a: Loss", "stand-in: y", "1", "–", "missing", "gone", "y"),
+        Line("A", "Table 1", "c: Loss", "changed: z", "1", "2 ± 1", "changed data", "why c", "z"),
         Line("A", "Figure 1", "", "", "–", "–", "missing", "", ""),
     ]
     monkeypatch.setattr(demo, "ITEMS", items)
@@ -217,6 +218,9 @@ def test_cards_show_every_number_once_with_its_command(demo, monkeypatch):
         "Data: the paper's. Differs: why. Old; rerun: `x`",
         "|  | paper | ours | verdict |\n| --- | --- | --- | --- |\n| a: Loss | 1 | – | missing |",
         "Stand-in: y. Missing: gone. Rerun: `python book/reproduction run y`",
+        "|  | paper | ours | verdict |\n| --- | --- | --- | --- |\n"
+        "| c: Loss | 1 | 2 ± 1 | changed data |",
+        "Changed data: z. Why c. Rerun: `python book/reproduction run z`",
         "**[Figure 1](absent.ipynb): second**",
         "Missing. No picture.",
     ]
