@@ -78,6 +78,20 @@ def test_paired_tests_have_a_row_for_each_split(stored):
     assert demo.paired_tests()[1] == []
 
 
+def test_by_split_follows_the_seeds_and_the_columns(stored):
+    def unit(row, seed, **values):
+        return {"unit": {"row": row, "seed": seed}, "values": values}
+
+    stored({}, [unit("a", 1, x=2.0), unit("a", 0, x=1.0), unit("a", 0, y=9.0), unit("b", 0, x=5.0)])
+    assert demo.by_split("any", "a", "x").tolist() == [1.0, 2.0]
+    assert demo.by_split("any", "a", "y").tolist() == [9.0]
+
+
+def test_printed_losses_of_images():
+    printed = demo.printed_deltas()
+    assert len(printed) == 20 and min(printed) == 1.20 and max(printed) == 1.81
+
+
 def test_collages_show_image_truth_and_two_segmentations():
     pytest.importorskip("skimage")
     figure = demo.collages()

@@ -22,7 +22,7 @@ from mlbook.mlca import MLCA
 from mlbook.partitions import rand_loss
 from mlbook.plots import COLORS, subplots
 
-__all__ = ["by_split", "collages", "losses", "paired_test", "paired_tests"]
+__all__ = ["by_split", "collages", "losses", "paired_test", "paired_tests", "printed_deltas"]
 
 
 def by_split(name: str, row: str, column: str) -> Floats:
@@ -63,6 +63,24 @@ def losses(name: str, key: str) -> Table:
             not_run.append(f"{row} is not run: {experiment.reasons.get(row, 'not in this run')}.")
     note = " ".join([data_line(experiment), *not_run, age_note(name)]).strip()
     return Table(["", "paper", "ours", "spectral step"], rows, note)
+
+
+def printed_deltas() -> list[float]:
+    """List every Δ that Law 2016, Table 4, and Lajugie 2014, Table 3, print for images.
+
+    Examples
+    --------
+    >>> len(printed_deltas())
+    20
+    """
+    columns = [("law2016-table4", f"{data}_delta") for data in ("horses", "flowers")]
+    cells = [
+        row[key]
+        for name, key in [*columns, ("lajugie2014-table3", "loss")]
+        for row in find(name).paper_numbers.values()
+        if key in row
+    ]
+    return [float(str(number).split("±")[0]) for number in cells]
 
 
 def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
