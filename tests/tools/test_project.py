@@ -146,6 +146,7 @@ def test_every_module_has_a_test_of_its_name(house, folder):
 
 TESTED_ELSEWHERE = {
     "mlbook_book.py": "test_build_book.py",
+    "claims.py": "test_claims_written.py",
     "sitecustomize.py": "test_reads.py",
     "code_lines.py": "test_project.py",
     "licences.py": "test_release.py",
