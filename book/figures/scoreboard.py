@@ -98,11 +98,12 @@ def paper_against_ours() -> Figure:
         ax.plot([], [], label=f"{title} ({n})", linestyle="", **_style(kind))
     figure.legend(
         *ax.get_legend_handles_labels(),
-        loc="outside lower right",
+        loc="outside lower center",
         ncols=3,
         frameon=False,
-        columnspacing=0.8,
-        handletextpad=0.1,
+        columnspacing=0.6,
+        handletextpad=0,
+        fontsize="small",
     )
     return mark_age(figure, *(shown.experiment for item in ITEMS for shown in item.shown))
 
