@@ -240,10 +240,13 @@ def problems(
                     found.append(f"{item}: its tests run {function}, and do not notice {words}")
                 elif set(outcomes.values()).isdisjoint(FAILED):
                     found.append(f"{item}: no test runs the part of {function} with {words}")
-        for name in (function, *tests):
-            if (item, name) not in noticing:
-                reason = "is noticed in no altered copy" if name == function else "notices nothing"
-                found.append(f"{item}: {name} {reason}")
+    for item, entry in index.entries.items():
+        for code in entry.function if entry.test else []:
+            if (item, code.name) not in noticing:
+                found.append(f"{item}: of {code.name} no altered copy is noticed")
+        for test in map(test_id, entry.test if entry.function else []):
+            if (item, test) not in noticing:
+                found.append(f"{item}: {test} notices nothing")
     for function, reasoned in same.items():
         for words in reasoned:
             seen = result.caught.get(function, {}).get(words)

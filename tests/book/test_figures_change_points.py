@@ -12,7 +12,13 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from book.figures import change_points as demo
-from mlbook.changepoints import loss_augmented_segment, segment, segment_starts, segmentation_path
+from mlbook.changepoints import (
+    loss_augmented_segment,
+    segment,
+    segment_matrix,
+    segment_starts,
+    segmentation_path,
+)
 from mlbook.kmeans import distortion
 from mlbook.large_margin import structured_hinge
 from mlbook.partitions import equivalence_matrix, partition_loss
@@ -82,6 +88,7 @@ def test_printed_algorithm_is_a_segmentation_but_not_the_best():
         labels = demo.printed_algorithm(A)
         assert labels[0] == 0 and set(np.diff(labels)) <= {0, 1}
         best = max(value(A, s) for s in all_segmentations(5))
+        assert value(A, segment_matrix(A)) == pytest.approx(best)
         worse += value(A, labels) < best - 1e-9
     assert worse > 25
     assert value(np.diag([-1.0, 2]), demo.printed_algorithm(np.diag([-1.0, 2]))) < 1

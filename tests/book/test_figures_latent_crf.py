@@ -146,7 +146,7 @@ def test_the_printed_rule_stalls():
     assert 4 < complete[-1] <= 5
 
 
-@pytest.mark.equation("Komodakis 2011, Eqs. 17 and 26")
+@pytest.mark.equation("Komodakis 2011, Eq. 26")
 @pytest.mark.parametrize("seed", range(5))
 def test_augmented_minimum_is_that_of_all_assignments(seed):
     rng = np.random.default_rng(seed)

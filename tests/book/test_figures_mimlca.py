@@ -30,7 +30,6 @@ def numbers(caption: str) -> list[float]:
 # --- the worked example ----------------------------------------------------------------------
 
 
-@pytest.mark.equation("Law 2017, Algorithm 1")
 def test_four_bags_by_hand():
     X, offsets, Y = demo.four_bags()
     V = X / [1, 5]

@@ -74,6 +74,9 @@ def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
     x = problem.complete(w, None)
     bracket = tighten(problem, w, initial_multipliers(problem), x)
     assert bracket.hinge_lower_bound <= hinge(w) + 1e-9 <= bracket.relaxed_loss + 2e-9
+    decoded = configuration_energy(problem, w, problem.decode(w, x))
+    found = configuration_energy(problem, w, x) - decoded
+    assert_allclose(bracket.hinge_lower_bound, max(found, 0), atol=1e-12)
     relaxed, _, best = slave_program(problem.potentials(w), labels, 0.7, 1.3)
     bound = configuration_energy(problem, w, x) - relaxed
     assert_allclose(relaxed_loss(problem, w, best, x).value, bound, atol=1e-7)
@@ -126,7 +129,7 @@ def test_floor_of_the_relaxed_loss():
     assert tighten(problem, w, best, x).hinge_lower_bound == 0
 
 
-@pytest.mark.equation("Komodakis 2011, Eq. 31 and Lemma 1")
+@pytest.mark.equation("Komodakis 2011, Eqs. 28, 31 and 35, and Lemma 1")
 @pytest.mark.parametrize("seed", range(5))
 def test_subgradient_against_finite_differences(seed):
     """Lemma 1, in w and along the allowed directions of the multipliers."""
@@ -176,6 +179,12 @@ class Flat:
 
     def decode(self, w, start):
         return start
+
+
+@pytest.mark.equation("Komodakis 2011, Eqs. 12, 14, 21 and 27")
+def test_bounds_stay_apart_where_slaves_agree_and_nothing_better_is_found():
+    bounds = tighten(Flat(1.0), np.array([1.0, 2.0]), [np.zeros(1)], 1)
+    assert (bounds.relaxed_loss, bounds.hinge_lower_bound) == (3.0, 0.0)
 
 
 @pytest.mark.parametrize("stochastic", [False, True])

@@ -225,6 +225,7 @@ def test_embedding_attains_the_relaxed_optimum_over_projectors(centred, rank):
     for k in range(1, 5):
         U = spectral_embedding(X, k, M, centred=centred)
         assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-9)
+        assert np.all(U.max(axis=0) > -U.min(axis=0) - 1e-9)  # the largest entry is positive
         best = np.sum(gram * (U @ U.T))
         bound = spectral_bound(X, k, M, centred=centred)
         assert_allclose(total - best, bound, atol=1e-9 * total)

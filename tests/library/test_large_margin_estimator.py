@@ -73,6 +73,7 @@ def test_l2_optimum_is_that_of_the_complete_quadratic_program(known, alpha):
     assert model.lower_bound_ <= expected.fun * (1 + 1e-7)
     b = model.get_mahalanobis_matrix().diagonal()
     assert_allclose(b * units, expected.x[:3], atol=2e-3 * expected.x[:3].max())
+    assert_allclose(model.components_, np.diag(np.sqrt(b))[b > 0])
 
 
 @pytest.mark.equation("Lajugie 2014, Eq. 9")
@@ -238,7 +239,7 @@ def test_high_dimensional_full_metric_takes_subgradients(monkeypatch):
 # Partial labels
 
 
-@pytest.mark.equation("Lajugie 2014, Section 5.2")
+@pytest.mark.equation("Lajugie 2014, Eq. 9 and Section 5.2")
 @pytest.mark.parametrize("init", ["labelled", "pca"])
 @pytest.mark.parametrize("calibrate", [True, False])
 def test_partial_labels(init, calibrate):

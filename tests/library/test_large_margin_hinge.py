@@ -66,6 +66,10 @@ def test_spectral_hinge_is_the_relaxation_and_above_every_partition(known, n, d)
             assert_allclose(value, dense_spectral_hinge(X, truth, matrix, known), atol=1e-8)
             exact = hinge(X, truth, matrix, known=known, full=True, candidates=all_partitions)
             assert value >= exact - 1e-9
+    apart = 20 * np.eye(3)[truth]
+    value = structured_hinge(apart, truth, np.ones(3), structure="spectral", n_clusters=option)
+    assert_allclose(value, dense_spectral_hinge(apart, truth, np.eye(3), known), atol=1e-8)
+    assert value < 0.5
 
 
 @pytest.mark.parametrize("structure", ["sequence", "spectral"])

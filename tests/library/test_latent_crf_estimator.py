@@ -135,6 +135,7 @@ def test_precomputed_features_give_the_same_metric(learned):
     assert_array_equal(same.predict(list(stacks[4])), metric.predict(points[4]))
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 10")
 def test_asymmetric_distances_of_both_signs():
     """A useful feature, seen from one side only, among others that are noise."""
     rng = np.random.default_rng(0)
@@ -145,6 +146,9 @@ def test_asymmetric_distances_of_both_signs():
         noise = rng.normal(0.5, 1, (4, 32, 32))
         stacks.append(np.concatenate([useful[None], noise]))
     metric = LatentExemplarMetric(features="precomputed").fit(stacks[:2], [labels] * 2)
+    learned = LatentExemplarMetric().fit([labels[:, None] / 3], [labels])
+    far = learned.distances([[0.0], [2.0], [5.0]])
+    assert_allclose(far, learned.weights_ * np.array([[0, 4, 25], [4, 0, 9], [25, 9, 0]]))
     shares = metric.weights_ * metric.scales_
     assert shares[1:].sum() < 0.1 * shares[0]
     assert partition_loss(metric.predict(stacks[2]), labels) == 0

@@ -74,6 +74,7 @@ def test_memory_is_that_of_a_few_matrices():
     assert peak < 8 * (12 * n * n + 5 * n * D) < 8 * n * n * D / 15
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 10")
 def test_other_scales_are_other_units_of_the_weights():
     problem, _, w = random_problem()
     scales = np.array([0.5, 4.0])

@@ -1,7 +1,6 @@
 """Pairs of instances and labels: which there are, their first means, and the cheapest choice."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +26,6 @@ def test_pairs_are_all_instances_with_the_labels_of_their_bag():
     assert_allclose(found.chances, [chances[pair] for pair in pairs])
 
 
-@pytest.mark.equation("Law 2017, Eq. 2")
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_random_assignments_are_feasible(seed):

@@ -233,10 +233,12 @@ def test_kernel_prediction_with_regular_and_singular_matrices(repeats):
     bags, _, truth = weak_problem(12, m=20)
     X, y = np.vstack([bags.instances] * repeats), np.tile(truth, repeats)
     kernel = lambda A, B: rbf_kernel(A, B, gamma=0.1)  # noqa: E731
-    model = MIMLCA(kernel=kernel).fit(Bags(X, np.arange(len(X) + 1)), assignment_matrix(y))
+    labels = np.hstack([assignment_matrix(y).toarray(), np.zeros((len(y), 1))])  # the last: empty
+    model = MIMLCA(kernel=kernel).fit(Bags(X, np.arange(len(X) + 1)), labels)
     new = np.random.default_rng(0).normal(size=(30, 6)) * 3
+    assert np.all(model.decision_function(new)[:, 4] == -np.inf)
     mapped, distances, norms = kernel_reference(kernel(new, X), kernel(X, X), y, 4)
-    assert_allclose(model.transform(new), mapped, atol=1e-6)
+    assert_allclose(model.transform(new)[:, :4], mapped, atol=1e-6)
     assert_array_equal(model.predict(new), distances.argmin(axis=1))
     assert_array_equal(model.predict(new, alpha=0.4), (mapped - 0.4 * norms).argmax(axis=1))
     if repeats == 1:
@@ -288,6 +290,7 @@ def test_inner_products_of_the_images_are_those_of_the_kernel_problem():
     images, K = model.transform(X), kernel(X, X)
     P = (H / np.sqrt(H.sum(axis=0))).T @ np.linalg.inv(K)
     problem = K @ P.T @ P @ K
+    assert_allclose(images, K @ P.T, atol=1e-8)
     assert_allclose(images @ images.T, problem, atol=1e-8)
     for labels in islice(feasible(bags.sizes, Y), 50):
         H = assignment(labels, 4)

@@ -53,6 +53,8 @@ def test_own_clusters_give_the_matrix_of_the_paper():
         H = (np.array(labels)[:, None] == np.arange(2)).astype(float)
         expected = H @ np.linalg.pinv(H) + np.eye(6) - np.diag(H.sum(axis=1))
         assert_allclose(equivalence_matrix(own_clusters(labels)), expected, atol=1e-12)
+        alone = own_clusters(labels)[np.array(labels) < 0]
+        assert_array_equal(alone, max(labels) + 1 + np.arange(labels.count(-1)))
         means = np.linalg.pinv(H) @ X
         cost = np.sum(H * np.sum((X[:, None] - means) ** 2, axis=2))
         assert distortion(X, own_clusters(labels)) == pytest.approx(cost)
@@ -177,6 +179,10 @@ def test_relaxed_overlap_takes_the_worst_of_ties():
     X = np.array([[1.0, 0], [-1, 0], [0, 2]])
     offsets, Y = [0, 2, 3], np.array([[1, 0], [1, 0]])
     assert relaxed_overlap(X, np.diag([1.0, 0]), offsets, Y) == pytest.approx(0.75)
+    # Both instances of the first bag are at distance 1 from the third; whitened, they are not.
+    X = np.array([[2.0, 0], [1, 1], [1, 0]])
+    assert relaxed_overlap(X, np.eye(2), offsets, Y) == pytest.approx(2 - 0.6)
+    X = np.array([[1.0, 0], [-1, 0], [0, 2]])
     X[1, 0] = 1  # the two instances are equal: a tie that the overlap does not see either
     value = relaxed_overlap(X, np.eye(2), offsets, Y)
     P = X @ np.linalg.pinv(X)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -112,6 +113,7 @@ def test_centring_serves_nearest_centroids_but_not_the_sign_rule():
     assert_array_equal(*labels)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 19-21 and Theorem 4.1")
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_binary_is_regression_onto_signs(fit_intercept):
     X, y = blobs(k=2)
@@ -200,9 +202,23 @@ def test_the_spectral_step_takes_the_leading_eigenvectors(monkeypatch):
     monkeypatch.setattr(mlbook.mlca.estimators, "KMeans", Recorder)
     X, y = blobs(n=80, d=6)
     mlca, new = MLCA().fit(X, y), blobs(seed=1, n=30, d=6)[0]
+    new[0] = 0
+    mlca.cluster(new)
+    assert_allclose(Recorder.points, mlca.transform(new))
     mlca.cluster(new, spectral=True)
     U = np.linalg.eigh(new @ mlca.get_mahalanobis_matrix() @ new.T)[1][:, -3:]
     assert_allclose(Recorder.points @ Recorder.points.T, U @ U.T, atol=1e-9)
+
+
+@pytest.mark.equation("Law 2016, Eq. 18")
+def test_the_parts_are_those_of_k_means():
+    X, y = blobs(n=80, d=6)
+    mlca, new = MLCA(random_state=0).fit(X, y), blobs(seed=1, n=30, d=6)[0]
+    Z = mlca.transform(new)
+    U = np.linalg.svd(Z, full_matrices=False)[0]
+    for spectral, points in ((False, Z), (True, U)):
+        labels = KMeans(3, n_init=10, random_state=0).fit_predict(points)
+        assert_array_equal(mlca.cluster(new, spectral=spectral), labels)
 
 
 @pytest.mark.equation("Law 2016, Eq. 18")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mlbook.mlca import closed_form_metric, structured_loss, worst_case_risk
+from mlbook.mlca import closed_form_factor, closed_form_metric, structured_loss, worst_case_risk
 from mlbook.partitions import equivalence_matrix, normalized_assignment
 
 LABELS = np.array([0, 0, 0, 1, 1, 2, 2])
@@ -99,7 +99,7 @@ def test_smallest_risk_is_twice_the_residual_for_all_weights():
     rng = np.random.default_rng(2)
     X, G = rng.normal(size=(7, 4)), rng.normal(size=(3, 3))
     J = normalized_assignment(LABELS).toarray()
-    W = np.linalg.pinv(X) @ J
+    W = closed_form_factor(X, J)
     expected = 2 * np.sum((X @ W - J) ** 2)
     for weights in (np.eye(3), G @ G.T, np.diag([3.0, 2, 2])):
         assert worst_case_risk(X, W @ weights @ W.T, LABELS) == pytest.approx(expected)
@@ -120,7 +120,7 @@ def test_no_cut_is_needed():
             assert worst_case_risk(X, L @ L.T, LABELS, n_clusters=2) >= risks[0] - 1e-9
 
 
-@pytest.mark.equation("Law 2016, Eqs. 10-13")
+@pytest.mark.equation("Law 2016, Eqs. 10-13, 22, 24 and 25")
 @pytest.mark.parametrize(("n", "d", "k"), [(7, 2, 3), (12, 4, 2), (12, 20, 5), (9, 1, 9)])
 def test_both_by_matrices_of_all_points(n, d, k):
     """The same numbers from XMXᵀ and C, n × n, for any number of clusters looked for."""

@@ -55,6 +55,7 @@ def central_differences(function, b, step=1e-6):
     return [(function(b + e) - function(b - e)) / (2 * step) for e in step * np.eye(len(b))]
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.1")
 @pytest.mark.parametrize("n_parts", [2, 3])
 @pytest.mark.parametrize("tangent", [False, True])
 def test_gradient(n_parts, tangent):
@@ -70,6 +71,7 @@ def test_gradient(n_parts, tangent):
     assert_allclose(gradient, central_differences(value, b), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.equation("Lajugie 2014, Section 5.1")
 def test_majorizer_lies_above_and_touches():
     rng = np.random.default_rng(9)
     gaps = []

@@ -163,7 +163,7 @@ def test_a_test_that_notices_nothing_is_named(tmp_path):
     blind = {words: {TEST: ""} for words in COPIES}
     said = noticed(tmp_path, blind)
     assert f"Law 2016, Eq. 1: {TEST} notices nothing" in said
-    assert f"Law 2016, Eq. 1: {FUNCTION} is noticed in no altered copy" in said
+    assert f"Law 2016, Eq. 1: of {FUNCTION} no altered copy is noticed" in said
 
 
 @pytest.mark.parametrize(
