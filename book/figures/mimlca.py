@@ -327,7 +327,7 @@ def scenario_runs(n_seeds: int = 20) -> dict[str, Floats]:
             found.setdefault(name, []).append((wrong_names(names, labels), right))
             mistakes = np.count_nonzero((names >= 0) & (names != labels))
             strangers = np.count_nonzero((names >= 0) & (labels < 0))
-            on_strangers.append(strangers / max(mistakes, 1))
+            on_strangers.append(strangers / mistakes if mistakes else 0.0)
         found.setdefault("on strangers", []).append((on_strangers[0], on_strangers[1]))
     return {name: np.array(pairs) for name, pairs in found.items()}
 
@@ -402,12 +402,11 @@ def kernel_ways(paper_sizes: bool, n: int = 240, n_seeds: int = 20) -> dict[str,
         T, t = T[:500], t[:500]
         K, K_test = (chi2_rbf_kernel(X, data.instances) for X in (data.instances, T))
         vectors = np.linalg.eigh(K)[1][:, ::-1]
-        start = {"init": "random", "random_state": seed}
-        stuck = weak_kmeans(vectors, data.offsets, data.Y, **start).assignments
+        start = weak_kmeans(vectors, data.offsets, data.Y, init="random", random_state=seed)
         low = weak_kmeans(vectors[:, :20], data.offsets, data.Y).assignments
         linear = MIMLCA().fit(Bags(data.instances, data.offsets), data.Y)
         for way, names in {
-            "as printed, random start": stuck,
+            "as printed, random start": start.assignments,
             "linear U, then kernel": linear.assignments_,
             "20 directions, then kernel": low,
         }.items():
@@ -698,7 +697,7 @@ def left_out_scores(X: Floats, labels: Integers, model: MIMLCA) -> Floats:
     counts = model.category_count_
     J = assignment_matrix(labels, np.arange(len(counts))).toarray() / np.sqrt(counts)
     leverage = np.sum(np.linalg.svd(X, full_matrices=False)[0] ** 2, axis=1)[:, None]
-    return (model.transform(X) - leverage * J) / (1 - leverage)  # type: ignore[no-any-return]
+    return (model.transform(X) - leverage * J) / (1 - leverage)
 
 
 class Rules(NamedTuple):

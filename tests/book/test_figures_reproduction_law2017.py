@@ -1,6 +1,7 @@
 """Tables and figures of the reproduction of Law 2017 show what is stored."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -384,3 +385,54 @@ def test_stored_results_are_of_the_experiments_as_declared():
             continue
         units = [line["unit"] for line in result["units"]]
         assert units == json.loads(json.dumps(find(name).units("full"))), name
+
+
+def test_ordering_is_what_the_table_of_claims_says(store):
+    folder = store("law2017-table1", ROWS)
+    pairs = ("MLCA (a)", "MIMLCA (b)"), ("MIMLCA (b)", "MIMLCA (c)"), ("MIMLCA (b)", "Euclidean")
+    words = [demo.ordering(1, "synthetic", *pair, "accuracy", results=folder) for pair in pairs]
+    assert words == ["yes", "open", "no"]
+    assert demo.level(1, "synthetic", "MIMLCA (b)", results=folder) == pytest.approx(67.5)
+
+
+def test_levels_of_every_alpha(store):
+    cells = {f"accuracy{alpha:g}": [50 + alpha, 52 + alpha] for alpha in ALPHAS}
+    folder = store("law2017-table3-faces", {"linear MLCA (a)": cells})
+    assert demo.stored_name(3, "faces") == "law2017-table3-faces"
+    levels = demo.alpha_levels("faces", "linear MLCA (a)", results=folder)
+    assert levels == pytest.approx([51 + alpha for alpha in ALPHAS])
+
+
+def test_rejecting_names_fewer(monkeypatch):
+    monkeypatch.setattr(demo, "N_FOLDS", 1)
+    demo.reject_runs.cache_clear()
+    runs = demo.reject_runs("digits")
+    demo.reject_runs.cache_clear()
+    assert all(runs[x, 1.0][0, 0] < runs[x, None][0, 0] for x in "bc")
+    assert all(runs[x, 1.0][0, 1] < runs[x, None][0, 1] for x in "bc")
+
+
+def test_voting_rules_differ_in_citers_and_ties(monkeypatch):
+    if find_spec("miml") is None:
+        pytest.skip("mimllearning is not installed")
+    monkeypatch.setattr(demo, "N_FOLDS", 1)
+    demo.vote_runs.cache_clear()
+    runs = demo.vote_runs()
+    rows = demo.vote_rules()[1]
+    demo.vote_runs.cache_clear()
+    stored = load("law2017-table4")["units"]
+    first = {line["unit"]["row"]: line["values"] for line in stored if line["unit"]["seed"] == 0}
+    assert runs["this page's", "MIMLCA"][0] == pytest.approx(first["MIMLCA"]["ap20"], abs=0.01)
+    assert runs["the authors'", "MIMLCA"][0] != runs["this page's", "MIMLCA"][0]
+    assert [row[0] for row in rows] == ["this page's", "the authors'"]
+
+
+def test_a_single_digit_is_no_bag_of_many_to_the_minimax_kernel():
+    many, paper = (demo.minimax_accuracy(sizes, 2) for sizes in (False, True))
+    assert many.max() < 0.5 < paper.min()
+
+
+def test_synthetic_faces_have_many_small_categories():
+    sizes, share = demo.training_sizes()
+    assert sizes.min() == 1 and sizes.max() > 500
+    assert share == pytest.approx(1000 / sizes.sum())

@@ -6,6 +6,7 @@ default that of the book.
 
 from __future__ import annotations
 
+from functools import cache
 from statistics import fmean
 from typing import Any
 
@@ -15,29 +16,42 @@ from matplotlib.figure import Figure
 from scipy.stats import t as student
 
 from book.figures.ages import mark_age
+from book.figures.mimlca import TWO_TO_SIX, digit_bags
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
 from book.reproduction.experiment import Number, parse
-from book.reproduction.law2017_annotation import VOTERS
-from book.reproduction.law2017_classifiers import N_FOLDS
+from book.reproduction.law2017_annotation import VOTERS, annotation_metric, draw_split
+from book.reproduction.law2017_classifiers import N_FOLDS, bag_classifier_scores
 from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fold, rates
-from book.spread import mean_of, stored_mean
+from book.spread import mean_and_spread, mean_of, stored_mean
+from mlbook._arrays import Floats, Integers
+from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
+from mlbook.datasets import BAG_SIZE_COUNTS
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 
 __all__ = [
     "alpha_curves",
+    "alpha_levels",
     "alphas",
     "annotated_sets",
     "beside",
     "claims",
     "instance_or_centroid",
+    "level",
+    "minimax_accuracy",
     "nuisance_curves",
     "nuisance_order",
+    "ordering",
     "reject_option",
+    "reject_runs",
     "runs",
     "score_or_centroid",
     "stand_ins",
+    "stored_name",
+    "training_sizes",
     "verdicts",
+    "vote_rules",
+    "vote_runs",
     "voters",
 ]
 
@@ -138,6 +152,37 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
         ours = [_verdict(_values(r, better, measure), _values(r, worse, measure)) for r in stored]
         rows.append([f"{better} > {worse}", known, *(_show(*verdict, digits) for verdict in ours)])
     return Table(["claim", "paper", *SETS[table]], rows, _note(table, results=results))
+
+
+def ordering(
+    table: int, data: str, better: str, worse: str, measure: str, *, results: str | None = None
+) -> str:
+    """Whether a method is above another on one of our data sets, judged as in `claims`."""
+    result = load(stored_name(table, data), results=results)
+    return _verdict(_values(result, better, measure), _values(result, worse, measure))[0]
+
+
+def level(
+    table: int, data: str, row: str, measure: str = "accuracy", *, results: str | None = None
+) -> float:
+    """Return the mean over the folds of a row of a table on one of our data sets."""
+    return float(_summary(stored_name(table, data), results)[row][measure]["mean"])
+
+
+def alpha_levels(data: str, row: str, *, results: str | None = None) -> list[float]:
+    """Return the mean accuracy of a row of Table 3 for every α."""
+    return [level(3, data, row, f"accuracy{alpha:g}", results=results) for alpha in ALPHAS]
+
+
+def stored_name(table: int, data: str) -> str:
+    """Return the id of the experiment of a table on one of our data sets.
+
+    Examples
+    --------
+    >>> stored_name(1, "faces")
+    'law2017-table1-faces'
+    """
+    return f"law2017-table{table}{SETS[table][data]}"
 
 
 def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
@@ -359,13 +404,14 @@ def nuisance_order(*, results: str | None = None) -> Table:
     return Table(["nuisance", "accuracy, %"], rows, note)
 
 
-def reject_option(data: str = "digits") -> Table:
+@cache
+def reject_runs(data: str = "digits") -> dict[tuple[str, float | None], Floats]:
     """Fit MIMLCA with and without its reject option on all folds, now.
 
-    Shares of the training instances that get a name, of names that are wrong, and the accuracy
-    on test instances; means over the folds.
+    By scenario and price, one row for each fold, in per cent: training instances that get a name,
+    names that are wrong, accuracy on test instances.
     """
-    rows = []
+    runs = {}
     for scenario in "bc":
         for reject in (None, 1.2, 1.1, 1.0):
             found = []
@@ -376,10 +422,79 @@ def reject_option(data: str = "digits") -> Table:
                 wrong = np.mean(model.assignments_[named] != fold.labels[named])
                 right = rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
                 found.append((100 * float(np.mean(named)), 100 * float(wrong), right))
-            row = "none" if reject is None else f"{reject:.1f}"
-            means = (fmean(values) for values in zip(*found, strict=True))
-            rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in means)])
+            runs[scenario, reject] = np.array(found)
+    return runs
+
+
+def reject_option(data: str = "digits") -> Table:
+    """Write the means of `reject_runs`."""
+    rows = []
+    for (scenario, reject), found in reject_runs(data).items():
+        row = "none" if reject is None else f"{reject:.1f}"
+        rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in found.mean(axis=0))])
     return Table(["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows)
+
+
+def training_sizes() -> tuple[Integers, float]:
+    """Sizes of the categories in the first training fold of the synthetic faces, and d/n.
+
+    n counts the instances of known categories, as in scenario (a).
+    """
+    fold = draw_fold("synthetic", 0, ())
+    sizes = np.bincount(fold.labels[fold.labels >= 0])
+    return sizes[sizes > 0], fold.bags.instances.shape[1] / int(sizes.sum())
+
+
+@cache
+def vote_runs(data: str = "birds") -> dict[tuple[str, str], Floats]:
+    """Average precision of citation-kNN on every fold by two rules, now.
+
+    Under the rule of this page citers rank a query among the training bags, and a label tied with
+    others takes the last of their ranks; by that of the authors' program they rank it among the
+    other queries, and the more frequent label comes first. By rule and metric.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    for seed in range(N_FOLDS):
+        split = draw_split(data, seed, 1)
+        common = np.argsort(np.argsort(-np.asarray(split.Y.sum(axis=0)).ravel(), kind="stable"))
+        for method in ("MIMLCA", "standardised", "Euclidean"):
+            components = annotation_metric(method, split, {"seed": seed})
+            train, test = (_mapped(bags, components) for bags in (split.train, split.test))
+            across, among = bag_distances(test, train), bag_distances(train, train)
+            ours = citation_knn_scores(across, among, split.Y)
+            theirs = citation_knn_scores(across, None, split.Y) - 1e-9 * common
+            for rule, scores in (("this page's", ours), ("the authors'", theirs)):
+                value = average_precision(split.Y_test, scores)
+                found.setdefault((rule, method), []).append(value)
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def _mapped(bags: Bags, components: Floats) -> Bags:
+    return bags.map(lambda X: X @ components.T)
+
+
+def vote_rules(data: str = "birds") -> Table:
+    """Write the means of `vote_runs`, and MIMLCA less standardised features fold by fold."""
+    found = vote_runs(data)
+    rows = []
+    for rule in dict.fromkeys(rule for rule, _ in found):
+        values = [found[rule, method] for method in ("Euclidean", "standardised", "MIMLCA")]
+        rows.append([rule, *(mean_and_spread(v, 3) for v in (*values, values[2] - values[1]))])
+    header = ["rule", "Euclidean", "standardised", "MIMLCA", "MIMLCA − standardised"]
+    return Table(header, rows)
+
+
+@cache
+def minimax_accuracy(paper_sizes: bool, n_seeds: int = 20) -> Floats:
+    """Accuracy of the minimax kernel on single digits, trained on bags of 2 to 6 or the paper's."""
+    sizes = BAG_SIZE_COUNTS if paper_sizes else TWO_TO_SIX
+    found = []
+    for seed in range(n_seeds):
+        data, T, t = digit_bags(300, seed, sizes)
+        bags, singles = Bags(data.instances, data.offsets), Bags(T[:200], np.arange(201))
+        scores = bag_classifier_scores(bags, data.Y, singles, {"method": "minimax"})
+        found.append(np.mean(scores.argmax(axis=1) == t[:200]))
+    return np.array(found)
 
 
 def runs(*, results: str | None = None) -> Table:
