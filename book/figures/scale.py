@@ -31,12 +31,16 @@ __all__ = [
     "condition_and_error",
     "cost_table",
     "endings",
+    "error",
     "fitted_machine",
     "held_out",
+    "largest_run",
     "many_machines",
     "merging_picture",
     "model_and_measurements",
+    "power_of_ten",
     "predict",
+    "scientific",
     "simulate",
     "state_and_chunk",
     "state_bytes",
@@ -111,19 +115,24 @@ def cost_table(results: Results) -> list[tuple[str, ...]]:
     """Compare the methods at the largest number of rows that each of them took.
 
     Returns one row per method: its name, the number of rows, time in units of XᵀX, memory in
-    units of X, and growth of the time with n.
+    units of X, and the power of n with which the time grows.
     """
     table: list[tuple[str, ...]] = []
     for name, label in METHODS.items():
         lines = [x for x in _lines(results, name) if x["d"] == D]
         if not lines:
             continue
-        most = max(lines, key=lambda x: x["n"])
-        ratio = f"{most['ratio']:.3g}" if most["ratio"] < 1000 else f"{most['ratio']:.0e}"
+        most = largest_run(results, name)
+        ratio = f"{most['ratio']:,.{2 if most['ratio'] < 10 else 0}f}"
         growth = results["exponents"][name]["n"]
-        shown = f"n^{growth:.2f}" if growth is not None else ""
+        shown = f"{growth:.2f}" if growth is not None else ""
         table.append((label, f"{most['n']:,}", ratio, f"{most['memory']:.0%}", shown))
     return table
+
+
+def largest_run(results: Results, name: str) -> dict[str, Any]:
+    """Return the measurement of a method with most rows."""
+    return max((x for x in _lines(results, name) if x["d"] == D), key=lambda x: x["n"])
 
 
 def endings(results: Results) -> list[tuple[str, int, str]]:
@@ -152,7 +161,7 @@ def merging_picture() -> Figure:
         _arrow(ax, (6.9, 4 * i + 1.85), (7.6, 3.85))
     _box(ax, 7.7, 3.35, 1.0, 1.0, "state", COLORS[4])
     _arrow(ax, (8.8, 3.85), (9.3, 3.85))
-    ax.text(9.4, 3.85, "W", va="center", fontsize=14, style="italic")
+    ax.text(9.4, 3.85, "L", va="center", fontsize=14, style="italic")
     for x, text in ((0.9, "n × d"), (3.8, "(d + k)²"), (6.3, "merge"), (8.2, "merge")):
         ax.text(x, 8.0, text, ha="center")
     return figure
@@ -218,73 +227,70 @@ def write_rows(path: Path, n: int, d: int = D, k: int = K) -> NDArray[Any]:
 
 
 def collinear(
-    condition: float, n: int = 4000, d: int = 20
+    condition: float, n: int = 4000, d: int = 20, *, seed: int = 0
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Draw X, y with nearly equal first two columns, and the exact W = X†J.
+    """Draw X, y with nearly equal first two columns, and the exact L = X†J.
 
     Of a well-conditioned Z, whose entries are multiples of 1/64, column 1 is replaced by
     z₀ + t z₁ with t = 2/condition, rounded to a power of two. All entries are exact in
-    double precision, and W follows from that of Z: w₁ = w₁(Z)/t, w₀ = w₀(Z) − w₁.
+    double precision, and L follows from that of Z: row 1 is divided by t, then taken from row 0.
 
     Examples
     --------
-    >>> X, y, W = collinear(1e6)
+    >>> X, y, L = collinear(1e6)
     >>> s = np.linalg.svd(X, compute_uv=False)
     >>> bool(1e5 < s[0] / s[-1] < 1e7)
     True
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = np.arange(n) % 4
     Z = np.round(64 * (rng.normal(size=(4, d))[y] + rng.normal(size=(n, d)))) / 64
     J = np.eye(4)[y] / np.sqrt(np.bincount(y))
-    W = np.linalg.lstsq(Z, J, rcond=None)[0]
+    L = np.linalg.lstsq(Z, J, rcond=None)[0]
     t = 2.0 ** -np.round(np.log2(condition / 2)) if condition > 2 else 1.0
     Z[:, 1] = Z[:, 0] + t * Z[:, 1]
-    W[1] /= t
-    W[0] -= W[1]
-    return Z, y, W
+    L[1] /= t
+    L[0] -= L[1]
+    return Z, y, L
 
 
 @cache
-def _errors(solver: str) -> tuple[list[float], list[float]]:
-    """Condition numbers, and the relative errors of W; infinite where the solver refuses."""
-    conditions, errors = [10.0**e for e in range(1, 13)], []
-    for condition in conditions:
-        X, y, W = collinear(condition)
-        try:
-            found = MLCA(solver=solver).fit(X, y).components_.T
-            errors.append(float(np.linalg.norm(found - W) / np.linalg.norm(W)))
-        except ValueError:
-            errors.append(math.inf)
-    return conditions, errors
+def error(solver: str, exponent: int, seed: int = 0) -> float:
+    """Relative error of L at condition number 10**exponent; infinite where the solver refuses."""
+    X, y, L = collinear(10.0**exponent, seed=seed)
+    try:
+        found = MLCA(solver=solver).fit(X, y).components_.T
+    except ValueError:
+        return math.inf
+    return float(np.linalg.norm(found - L) / np.linalg.norm(L))
 
 
 def condition_and_error(exponent: int, solver: str) -> tuple[Figure, str]:
     """Draw the error of the routes to a state over the condition number of X."""
     figure, axes = subplots(1, 1, height=3.3)
     ax = axes[0, 0]
+    exponents = range(1, 13)
+    x = 10.0 ** np.array(exponents)
     for i, name in enumerate(("cholesky", "qr", "auto")):
-        conditions, errors = _errors(name)
         ax.plot(
-            conditions,
-            errors,
+            x,
+            [error(name, e) for e in exponents],
             marker=MARKERS[i],
             linestyle=("-", "-", ":")[i],
             linewidth=3 if name == solver else 1.5,
             alpha=1 if name == solver else 0.6,
             label=name,
         )
-    x = np.array(conditions)
     for power, place, name in ((1, 3e8, "κ u"), (2, 1e3, "κ² u")):
         ax.plot(x, 1e-16 * x**power, color=INK, linewidth=0.8, linestyle="--")
         ax.text(place, 1e-16 * place**power * 30, name)
     ax.axvline(10.0**exponent, color=INK, linewidth=1, linestyle=":")
     ax.set(xscale="log", yscale="log", ylim=(1e-17, 10), xlabel="condition number κ of X")
-    ax.set(ylabel="relative error of W")
+    ax.set(ylabel="relative error of L")
     ax.legend(frameon=False, loc="upper left")
-    error = _errors(solver)[1][exponent - 1]
-    what = "refused: XᵀX is singular" if error == math.inf else f"relative error {error:.0e}"
-    return figure, f"condition number 1e{exponent}, solver {solver!r}: {what}."
+    size = error(solver, exponent)
+    what = "refused: XᵀX is singular" if size == math.inf else f"relative error {scientific(size)}"
+    return figure, f"condition number {power_of_ten(exponent)}, solver {solver!r}: {what}."
 
 
 @dataclass(frozen=True)
@@ -431,6 +437,7 @@ def simulate(
     chunk: float = CHUNK,
     slow: float = 0.0,
     jitter: float = 0.1,
+    seed: int = 0,
 ) -> float:
     """Simulate a fit chunk by chunk and return its seconds.
 
@@ -445,7 +452,7 @@ def simulate(
     >>> bool(abs(even - sum(predict(1e8, 10, machine).values())) < 0.01 * even)
     True
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     chunk = min(chunk, n / workers)
     n_chunks = math.ceil(round(n / chunk, 6))
     factor = np.where(np.arange(workers) < round(slow * workers), 5.0, 1.0)
@@ -483,10 +490,12 @@ def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, 
     right.set(xlim=(0, 1), title="share of the time")
     right.invert_yaxis()
     largest = max(parts, key=lambda part: parts[part])
+    where = "one worker that reads" if workers == 1 else f"{workers:,} workers that read"
+    each = "" if workers == 1 else f" each, {totals[0] / total:,.0f} times as fast as one"
     return figure, (
-        f"Prediction for 1e{exponent} rows ({8 * D * n / 1e9:,.4g} GB) on {workers} workers that "
-        f"read {storage:g} GB/s each: {_span(total)}, {totals[0] / total:.0f} times faster "
-        f"than one; most of it, {parts[largest] / total:.0%}, to {largest}."
+        f"Prediction for {power_of_ten(exponent)} rows ({_bytes(8 * D * n)}) on {where} "
+        f"{storage:g} GB/s{each}: {_span(total)}; most of it, {parts[largest] / total:.0%}, "
+        f"to {largest}."
     )
 
 
@@ -537,6 +546,29 @@ def state_and_chunk(d: int, k: int) -> tuple[Figure, str]:
         f"{d:,} features, {k:,} classes: the state takes {_bytes(size)}, as much as "
         f"{math.ceil(size / (8 * d)):,} rows; a billion rows take {_bytes(8e9 * d)}."
     )
+
+
+def power_of_ten(exponent: int) -> str:
+    """Write a power of ten.
+
+    Examples
+    --------
+    >>> power_of_ten(9), power_of_ten(-14)
+    ('10⁹', '10⁻¹⁴')
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def scientific(number: float) -> str:
+    """Write a positive number with one digit and a power of ten.
+
+    Examples
+    --------
+    >>> scientific(3.2e-14)
+    '3·10⁻¹⁴'
+    """
+    digit, exponent = f"{number:.0e}".split("e")
+    return f"{digit}·{power_of_ten(int(exponent))}"
 
 
 def _bytes(size: float) -> str:
