@@ -10,17 +10,23 @@ from scipy.special import eval_hermitenorm
 
 from book.figures.change_points import printed_algorithm, splits_in_time
 from book.figures.kmeans import all_partitions
+from book.figures.mimlca import toy_bags, wrong_names
+from mlbook import MIMLCA, Bags, BinaryMLCA
 from mlbook._arrays import Floats, Integers
-from mlbook.changepoints import segment_matrix
+from mlbook.baselines import METRICS
+from mlbook.changepoints import loss_augmented_segment, segment_matrix
+from mlbook.datasets import make_crossed_clusters
 from mlbook.kmeans import distortion
+from mlbook.large_margin import structured_hinge
 from mlbook.latent_crf import ExemplarProblem, initial_multipliers, point_slaves, relaxed_loss
-from mlbook.mimlca import feasible_assignments, own_clusters, weak_kmeans
+from mlbook.mimlca import chi2_rbf_kernel, feasible_assignments, own_clusters, weak_kmeans
 from mlbook.mlca import closed_form_metric, worst_case_risk
 from mlbook.ncuts import normalized_cut_value
 from mlbook.partitions import (
     contingency,
     equivalence_matrix,
     normalized_assignment,
+    partition_loss,
 )
 
 __all__ = [
@@ -29,17 +35,28 @@ __all__ = [
     "Finding",
     "address",
     "best_found",
+    "chi2_forms",
+    "copies",
     "counts",
     "cut_mistakes",
+    "flow_errors",
     "hermite_overlap",
     "kept_sum",
+    "kernel_values",
     "loss_from_flows",
+    "noise_errors",
+    "optimal_metrics",
+    "own_segments",
     "program_mistakes",
     "second_case",
+    "signs_right",
+    "singular_disagreement",
     "slave_mistakes",
+    "spectral_step",
     "stochastic_excess",
     "summary",
     "theorem_2",
+    "violated",
 ]
 
 # --- the list ----------------------------------------------------------------------------------
@@ -276,6 +293,57 @@ def second_case(n_metrics: int, seed: int = 0) -> dict[str, float]:
     }
 
 
+def optimal_metrics(n_draws: int = 20) -> tuple[Floats, Floats]:
+    """Compare Eq. (15) with the regression onto plain indicators, on draws of the toy data.
+
+    Returns, by draw, the difference of their risks, and the largest difference of the diagonals
+    of the two metrics after division by their traces.
+    """
+    gaps = np.empty((n_draws, 2))
+    for seed in range(n_draws):
+        X, y = make_crossed_clusters((20, 40, 80), random_state=seed)
+        L = METRICS["regression"](X, y)
+        metrics = [closed_form_metric(X, normalized_assignment(y)), L.T @ L]
+        risks = [worst_case_risk(X, M, y) for M in metrics]
+        shares = [M.diagonal() / M.trace() for M in metrics]
+        gaps[seed] = risks[0] - risks[1], np.abs(shares[0] - shares[1]).max()
+    return gaps[:, 0], gaps[:, 1]
+
+
+def spectral_step(n_draws: int = 20) -> tuple[list[bool], list[float]]:
+    """Follow the singular vectors of Section 3.4 on draws of the toy data, where d = k = 3.
+
+    Returns whether the vectors of X and of XW have the same inner products, and, if the data are
+    centred, the third singular value of XW over the first.
+    """
+    same, ratios = [], []
+    for seed in range(n_draws):
+        X, y = make_crossed_clusters((20, 40, 80), random_state=seed)
+        J = normalized_assignment(y).toarray()
+        U, V = (np.linalg.svd(Z, full_matrices=False)[0] for Z in (X, X @ np.linalg.pinv(X) @ J))
+        same.append(np.allclose(U @ U.T, V @ V.T, atol=1e-6))
+        centred = X - X.mean(axis=0)
+        values = np.linalg.svd(centred @ np.linalg.pinv(centred) @ J, compute_uv=False)
+        ratios.append(float(values[2] / values[0]))
+    return same, ratios
+
+
+def signs_right(n_draws: int = 20) -> Floats:
+    """Share of points with the right sign, by draw: centred, and with a column of ones.
+
+    Two classes of 200 and 1800 points, four standard deviations apart.
+    """
+    shares = np.empty((n_draws, 2))
+    y = np.where(np.arange(2000) < 200, 1, -1)
+    for seed in range(n_draws):
+        X = np.random.default_rng(seed).normal(size=(2000, 2)) + 4 * np.outer(y == 1, [1, 0])
+        centred = X - X.mean(axis=0)
+        alone = BinaryMLCA().fit(centred, y).cluster(centred)
+        ones = BinaryMLCA(fit_intercept=True).fit(X, y).cluster(X)
+        shares[seed] = np.mean(alone == y), np.mean(ones == y)
+    return shares
+
+
 # --- Komodakis 2011 ----------------------------------------------------------------------------
 
 
@@ -340,10 +408,11 @@ def stochastic_excess(n_sets: int, tau: float = 0.5, seed: int = 0) -> Floats:
 # --- Law 2017 ----------------------------------------------------------------------------------
 
 
-def best_found(n_problems: int, n_starts: int = 1, seed: int = 0) -> int:
-    """Count small problems in which Algorithm 1, from random starts, ends in the best assignment.
+def best_found(n_problems: int, n_starts: int = 1, seed: int = 0, init: str = "random") -> int:
+    """Count small problems in which Algorithm 1 ends in the best assignment, from some starts.
 
     Four bags of two instances with two of three labels; all 16 feasible assignments are tried.
+    Here `init="weighted"` is also the start of the authors' program: all bags have the same size.
 
     Examples
     --------
@@ -359,9 +428,82 @@ def best_found(n_problems: int, n_starts: int = 1, seed: int = 0) -> int:
         every = feasible_assignments(offsets, Y)
         least = min(distortion(U, own_clusters(labels)) for labels in every)
         state = int(rng.integers(2**31))
-        ends = weak_kmeans(U, offsets, Y, init="random", n_init=n_starts, random_state=state)
+        ends = weak_kmeans(U, offsets, Y, init=init, n_init=n_starts, random_state=state)
         found += bool(np.isclose(ends.objective_path[-1], least))
     return found
+
+
+def kernel_values(n_draws: int = 20) -> list[tuple[int, int, int]]:
+    """Count assignments of random bags, and the values that (11) takes: linear, and χ² kernel."""
+    offsets = np.arange(0, 9, 2)
+    Y = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 1]])
+    every = list(feasible_assignments(offsets, Y))
+    found = []
+    for seed in range(n_draws):
+        X = np.random.default_rng(seed).exponential(size=(8, 3))
+        counts = []
+        for A in (X, chi2_rbf_kernel(X, X)):
+            P = A @ np.linalg.pinv(A)
+            used = [len(set(labels[labels >= 0])) for labels in every]
+            values = [
+                np.sum(P * equivalence_matrix(own_clusters(labels))) - n
+                for labels, n in zip(every, used, strict=True)
+            ]
+            counts.append(len(set(np.round(values, 6))))
+        found.append((len(every), counts[0], counts[1]))
+    return found
+
+
+def noise_errors(n_draws: int = 20) -> Floats:
+    """Share of wrong names of MIMLCA by draw: as it is, with tiny noise, and with a cut-off too."""
+    shares = np.empty((n_draws, 3))
+    for seed in range(n_draws):
+        toy = toy_bags(seed=seed)
+        tiny = 1e-6 * np.random.default_rng(seed).normal(size=(len(toy.labels), 200))
+        for i, (extra, rtol) in enumerate([(0, None), (200, None), (200, 1e-2)]):
+            bags = Bags(np.hstack([toy.instances, tiny[:, :extra]]), toy.offsets)
+            names = MIMLCA(rtol=rtol).fit(bags, toy.Y).assignments_
+            shares[seed, i] = wrong_names(names, toy.labels)
+    return shares
+
+
+def singular_disagreement(n_draws: int = 20) -> list[float]:
+    """Share of new points for which (50), with K† for K⁻¹, is not (15); linear kernel, rank 4."""
+    shares = []
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1, 2], [5, 10, 25])
+        X, new = rng.normal(size=(40, 4)) + np.eye(3, 4)[y], rng.normal(size=(500, 4))
+        J, sizes = normalized_assignment(y).toarray(), np.bincount(y)
+        maps = np.linalg.pinv(X @ X.T) @ J
+        Z, T = X @ X.T @ maps, new @ X.T @ maps
+        centroids = (J.T @ Z) / np.sqrt(sizes)[:, None]
+        right = ((T[:, None] - centroids) ** 2).sum(axis=2).argmin(axis=1)
+        printed = (T / np.sqrt(sizes) - 0.5 / sizes).argmax(axis=1)
+        shares.append(float(np.mean(right != printed)))
+    return shares
+
+
+def copies(n_draws: int = 20) -> Floats:
+    """Share of predictions by (16) that change if every instance is there four times.
+
+    Returns an array of shape (draws, 2): with the same α, and with twice that.
+    """
+
+    def rule(X: Floats, y: Integers, new: Floats, alpha: float) -> Integers:
+        L = np.linalg.pinv(X) @ normalized_assignment(y).toarray()
+        means = np.array([X[y == c].mean(axis=0) for c in np.unique(y)])
+        scores = new @ L - alpha * ((means @ L) ** 2).sum(axis=1)
+        return np.asarray(scores.argmax(axis=1))
+
+    changed = np.empty((n_draws, 2))
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1, 2], [5, 10, 25])
+        X, new = rng.normal(size=(40, 4)) + 3 * np.eye(3, 4)[y], 2 * rng.normal(size=(500, 4))
+        once, X4, y4 = rule(X, y, new, 0.5), np.tile(X, (4, 1)), np.tile(y, 4)
+        changed[seed] = [np.mean(rule(X4, y4, new, alpha) != once) for alpha in (0.5, 1.0)]
+    return changed
 
 
 def kept_sum(Z: Floats, moved: Floats) -> tuple[float, float, float]:
@@ -501,6 +643,55 @@ def theorem_2(n: int) -> dict[str, int]:
             low, high = eps / p.max(), 12 * len(p) * eps / p.min()
             found[:4] += 1, loss < low, loss > high + 2e-9, loss / n < low
     return dict(zip(names, found.tolist(), strict=True))
+
+
+def chi2_forms(n: int = 5) -> Floats:
+    """Error of the formula with χ², on all pairs of partitions of n points: printed, mended."""
+    errors = []
+    for a, b in product(list(all_partitions(n)), repeat=2):
+        counts = contingency(a, b).toarray()
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
+        share = (np.sum((counts - expected) ** 2 / expected) + n) / n
+        total, true = sum(counts.shape), partition_loss(a, b)
+        errors.append([total - share - true, total - 2 * share - true])
+    return np.abs(errors)
+
+
+def flow_errors(n: int = 5, k: int = 3) -> Floats:
+    """Error of the loss from flows, on all pairs of partitions into k parts: printed, mended."""
+    every = [np.array(labels) for labels in all_partitions(n) if max(labels) == k - 1]
+    return np.abs(
+        [
+            [loss_from_flows(a, b, sign) - partition_loss(a, b) for sign in (1, -1)]
+            for a, b in product(every, repeat=2)
+        ]
+    )
+
+
+def own_segments(n_draws: int = 20, n: int = 6) -> list[int]:
+    """Count the segments that maximize Tr AM for a random positive semidefinite A and free K."""
+    found = []
+    for seed in range(n_draws):
+        X = np.random.default_rng(seed).normal(size=(n, n))
+        found.append(int(segment_matrix(X @ X.T).max()) + 1)
+    return found
+
+
+def violated(n_draws: int = 20) -> list[tuple[int, int, float, float]]:
+    """Follow the singletons at a metric that predicts the truth: two segments of ten points.
+
+    Returns, by draw, the numbers of segments predicted and most violated, the hinge, and the
+    distortion of the truth.
+    """
+    found = []
+    y = np.repeat([0, 1], 10)
+    for seed in range(n_draws):
+        X = (10.0 * y + np.random.default_rng(seed).normal(size=20))[:, None]
+        predicted = int(segment_matrix(0.1 * X @ X.T - np.eye(20)).max()) + 1
+        worst = int(loss_augmented_segment(X, y, M=[0.1]).max()) + 1
+        within = distortion(X, y, np.array([[0.1]]))
+        found.append((predicted, worst, float(structured_hinge(X, y, [0.1])), float(within)))
+    return found
 
 
 def hermite_overlap(i: int, j: int, sigma: float) -> float:

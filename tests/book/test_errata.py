@@ -41,6 +41,19 @@ def test_every_item_is_followed_by_a_checked_cell():
             assert "nbval-check-output" in following["metadata"]["tags"]
 
 
+def test_items_that_state_a_result_have_a_claim():
+    """All but four, whose statements are a size, a count or the library's own message."""
+    cells = json.loads(PAGE.read_text())["cells"]
+    label, without = "", set()
+    for cell in cells:
+        if found := re.findall(r"^\(err-([\w-]+)\)=", "".join(cell["source"]), re.M):
+            label = found[-1]
+            without.add(label)
+        if "claim" in cell["metadata"].get("tags", []):
+            without.discard(label)
+    assert without == {"side", "linear", "sizes", "frontier"}
+
+
 def test_sections_exist():
     """A heading that another page no longer has would break a link."""
     for items in errata.FINDINGS.values():
@@ -88,6 +101,39 @@ def test_stochastic_step_regularizes_k_times():
 def test_algorithm_1_of_law_2017_is_local():
     once, often = errata.best_found(12, seed=1), errata.best_found(12, n_starts=20, seed=1)
     assert once < often <= 12
+
+
+def test_a_start_from_all_candidates_is_better_than_a_random_one():
+    assert errata.best_found(60, seed=2) < errata.best_found(60, seed=2, init="weighted") < 60
+
+
+def test_toy_data_of_law_2016():
+    risks, weights = errata.optimal_metrics(3)
+    assert_allclose(risks, 0, atol=1e-9)
+    assert (weights > 0.1).all()
+    same, ratios = errata.spectral_step(3)
+    assert all(same) and max(ratios) < 1e-9
+    alone, ones = errata.signs_right(3).T
+    assert (alone < ones - 0.2).all()
+
+
+def test_law_2017_on_draws():
+    assert {(linear == n, chi2) for n, linear, chi2 in errata.kernel_values(3)} == {(True, 1)}
+    plain, noisy, cut = errata.noise_errors(2).T
+    assert (noisy > 2 * plain).all() and (cut < plain + 0.02).all()
+    assert min(errata.singular_disagreement(3)) > 0.1
+    changed = errata.copies(3)
+    assert (changed[:, 1] == 0).all() and changed[:, 0].any()
+
+
+def test_lajugie_2014_on_draws():
+    printed, mended = errata.chi2_forms(4).T
+    assert mended.max() < 1e-9 < printed.min()
+    printed, mended = errata.flow_errors(4).T
+    assert mended.max() < 1e-9 < printed.max()
+    assert errata.own_segments(3) == [6, 6, 6]
+    for _, worst, hinge, within in errata.violated(3):
+        assert worst == 20 and hinge >= within - 1e-9
 
 
 def test_sum_in_the_listing():
