@@ -171,7 +171,8 @@ def measured(name: str, row: str, column: str) -> np.ndarray:
     >>> measured("law2016-table1", "Euclidean", "delta")[:3]
     array([3., 3., 3.])
     """
-    lines = [line for line in _stored(name).get("units", []) if line["unit"]["row"] == row]
+    units = _stored(name).get("units", [])
+    lines = [u for u in units if u["unit"]["row"] == row and column in u["values"]]
     values = {line["unit"]["seed"]: line["values"].get(column) for line in lines}
     if len(values) < len(lines) or not values or None in values.values():
         raise ValueError(f"{name} has no column {column!r} with one number a seed in row {row!r}")

@@ -9,9 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from scipy.optimize import linprog
 from scipy.signal import lfilter
 from threadpoolctl import threadpool_limits
 
+from book.reproduction.methods import BASE, draw_gaussians, learn_large_margin, pose, quiet
 from mlbook._arrays import Floats, Integers
 from mlbook.changepoints import (
     hermite_features,
@@ -20,7 +22,7 @@ from mlbook.changepoints import (
     segment_starts,
     segmentation_path,
 )
-from mlbook.datasets import hide_labels, make_change_points
+from mlbook.datasets import make_change_points
 from mlbook.large_margin import LargeMarginMetric, structured_hinge
 from mlbook.mlca import MLCA
 from mlbook.partitions import equivalence_matrix, normalized_assignment, partition_loss
@@ -29,35 +31,57 @@ from mlbook.plots import COLORS, INK, MARKERS, show_matrix, subplots
 __all__ = [
     "CHANGES",
     "FEATURES",
+    "LARGE_MARGIN",
     "METHODS",
     "PRICES",
     "Round",
     "Sequences",
+    "all_matrices",
+    "alternation_steps",
+    "best_by_segments",
     "best_price",
     "block_matrix",
     "calibrated",
     "candidate_costs",
+    "certificate_holds",
     "column_shares",
     "cutting_planes",
     "degree_and_change",
     "distribution_losses",
+    "error_of_cut",
+    "free_partitions",
+    "hausdorff",
+    "hinge_of_partitions",
     "hinge_of_six_points",
     "irrelevant_columns",
+    "irrelevant_share",
+    "is_linear",
     "learned_degrees",
     "learned_losses",
+    "learns_something",
+    "least_slope",
+    "loss_of_pairs",
     "map_losses",
+    "mean_losses",
     "noise_with_memory",
-    "partial_loss",
     "path_of_six_points",
+    "pieces",
     "planes_round_by_round",
     "price_and_noise",
+    "price_loss",
     "printed_algorithm",
+    "printed_correlation",
     "program_step",
+    "relevant_share",
+    "segments_seen",
+    "short_sequences",
     "six_points",
+    "slope_without_noise",
     "small_sequences",
     "splits_in_time",
     "the_problem",
     "wandering_series",
+    "wrong_labels",
 ]
 
 
@@ -98,6 +122,103 @@ def candidate_costs(x: Floats, penalty: float) -> Floats:
             costs[u - 1, s] = least[s] + np.sum((piece - piece.mean()) ** 2) + penalty
         least[u] = costs[u - 1].min()
     return costs
+
+
+def best_by_segments(gain: Callable[[int, int], float], n: int) -> tuple[float, Integers]:
+    """Largest sum of gain(s, u) over the segments of n points, and a segmentation that has it.
+
+    The dynamic program for any gain of the points s + 1 to u, in plain loops.
+
+    Examples
+    --------
+    >>> value, labels = best_by_segments(lambda s, u: 1.0 if u - s == 2 else 0.0, 4)
+    >>> print(value, labels)
+    2.0 [0 0 1 1]
+    """
+    best, starts = [0.0], []
+    for u in range(1, n + 1):
+        sums = [best[s] + gain(s, u) for s in range(u)]
+        starts.append(int(np.argmax(sums)))
+        best.append(max(sums))
+    labels, u = np.zeros(n, dtype=int), n
+    while u > 0:
+        u = starts[u - 1]
+        labels[u:] += u > 0
+    return best[n], labels
+
+
+def loss_of_pairs(a: Integers, b: Integers) -> float:
+    """Rand loss: the number of pairs that one of two partitions joins and the other separates.
+
+    Examples
+    --------
+    >>> loss_of_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    2.0
+    """
+    joined = (a[:, None] == a) != (b[:, None] == b)
+    return float(joined.sum() / 2)
+
+
+def hausdorff(a: Integers, b: Integers) -> float:
+    """Hausdorff distance of the change points of two segmentations with at least one each.
+
+    Examples
+    --------
+    >>> hausdorff(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]))
+    1.0
+    """
+    starts = [segment_starts(labels)[1:] for labels in (a, b)]
+    gaps = np.abs(np.subtract.outer(*starts))
+    return float(max(gaps.min(axis=0).max(), gaps.min(axis=1).max()))
+
+
+def pieces(partitions: Sequence[Integers]) -> Floats:
+    """Say for each partition, in a row, which sets of points are its clusters, with 1 and 0.
+
+    Examples
+    --------
+    >>> pieces(splits_in_time(2))  # the sets {1, 2}, {1}, {2}
+    array([[1., 0., 0.],
+           [0., 1., 1.]])
+    """
+    names: dict[tuple[int, ...], int] = {}
+    found = [
+        [names.setdefault(tuple(np.flatnonzero(a == c)), len(names)) for c in np.unique(a)]
+        for a in partitions
+    ]
+    rows = np.zeros((len(found), len(names)))
+    for row, listed in zip(rows, found, strict=True):
+        row[listed] = 1
+    return rows
+
+
+def is_linear(features: Floats, values: Sequence[float]) -> bool:
+    """Tell whether numbers are a linear function of rows of features, and a constant.
+
+    Examples
+    --------
+    >>> is_linear(np.array([[1.0], [2.0], [3.0]]), [5.0, 7.0, 9.0])
+    True
+    """
+    rows = np.column_stack([features, np.ones(len(features))])
+    fitted = rows @ np.linalg.lstsq(rows, np.asarray(values, dtype=float))[0]
+    return bool(np.allclose(fitted, values, atol=1e-8))
+
+
+def error_of_cut(half: int, seed: int) -> float:
+    """Distance of the best cut from the true one in its middle, as a share of a segment.
+
+    The two segments have `half` numbers each; they differ by half a standard deviation.
+
+    Examples
+    --------
+    >>> error_of_cut(400, seed=0) < 0.1
+    True
+    """
+    x = np.random.default_rng(seed).normal(size=(2 * half, 1))
+    x[half:] += 0.5
+    cut = segment_starts(segment(x, n_segments=2))[1]
+    return float(abs(cut - half) / half)
 
 
 def printed_algorithm(A: Floats) -> Integers:
@@ -242,6 +363,17 @@ def _priced(noise: float, penalty: float) -> tuple[Integers, float]:
     return found, partition_loss(found, labels)
 
 
+def price_loss(noise: float, penalty: float) -> float:
+    """Loss of the segments found at a price in the series of the explorer.
+
+    Examples
+    --------
+    >>> abs(price_loss(0.5, 8)) < 1e-9
+    True
+    """
+    return _priced(noise, penalty)[1]
+
+
 def price_and_noise(penalty: float, noise: float) -> tuple[Figure, str]:
     """Draw the segments for one price, and number of segments and loss for all prices."""
     x, labels = _noisy(noise)
@@ -277,6 +409,44 @@ def splits_in_time(n: int) -> list[Integers]:
     [[0, 0], [0, 1]]
     """
     return [np.cumsum([0, *cuts]) for cuts in np.ndindex(*(2,) * (n - 1))]
+
+
+@cache
+def free_partitions(n: int) -> list[Integers]:
+    """All partitions of n points.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in free_partitions(2)]
+    [[0, 0], [0, 1]]
+    """
+    ways = np.ndindex(*range(1, n + 1))
+    return [np.array(a) for a in ways if all(a[i] <= max(a[:i]) + 1 for i in range(1, n))]
+
+
+def hinge_of_partitions(X: Floats, truth: Integers, weight: float, matrices: Floats) -> float:
+    """Structured hinge of the metric `weight` times the identity, by enumeration.
+
+    Examples
+    --------
+    >>> x, y = six_points()
+    >>> round(hinge_of_partitions(x[:, None], y, 0.5, all_matrices(splits_in_time(6))), 9)
+    3.0
+    """
+    difference = matrices - equivalence_matrix(truth)
+    scores = np.tensordot(difference, weight * X @ X.T - np.eye(len(X)), axes=2)
+    return float(np.max(np.sum(difference**2, axis=(1, 2)) + scores))
+
+
+def all_matrices(partitions: Sequence[Integers]) -> Floats:
+    """Matrices C of some partitions, one below the other.
+
+    Examples
+    --------
+    >>> all_matrices(splits_in_time(3)).shape
+    (4, 3, 3)
+    """
+    return np.array([equivalence_matrix(labels) for labels in partitions])
 
 
 def hinge_of_six_points() -> Figure:
@@ -395,10 +565,32 @@ def planes_round_by_round(rounds: int) -> tuple[Figure, str]:
     ax.legend(frameon=False, loc="upper right")
     cuts_made = "1 cut" if rounds == 1 else f"{rounds} cuts"
     return figure, (
-        f"After {cuts_made}: the best metric tried has J = {best:.3f}, no metric is below "
+        f"120 numbers in six segments. After {cuts_made}: the best metric tried has "
+        f"J = {best:.3f}, no metric is below "
         f"{bound:.3f}. Relative gap {(best - bound) / best:.1%}. Next metric to try: "
         f"{found[rounds].weight:.2f}."
     )
+
+
+def certificate_holds(seed: int) -> bool:
+    """Compare a bound from five random cuts with the objective of 20 random diagonal metrics.
+
+    Examples
+    --------
+    >>> certificate_holds(0)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    X, y, tau = rng.normal(size=(12, 3)), np.repeat([0, 1, 2], 4), 0.3
+    offset, gradient = 0.0, np.zeros(3)
+    for b in rng.exponential(size=(5, 3)):
+        worst = loss_augmented_segment(X, y, M=b)
+        difference = equivalence_matrix(worst) - equivalence_matrix(y)
+        offset += (partition_loss(worst, y) - worst[-1] + y[-1]) / 5
+        gradient += np.einsum("ij,ik,kj->j", X, difference, X) / 5
+    bound = offset - np.sum(np.maximum(-gradient, 0) ** 2) / (2 * tau)
+    tried = rng.exponential(size=(20, 3)) * rng.uniform(0, 2)
+    return all(structured_hinge(X, y, b) + tau / 2 * b @ b >= bound - 1e-9 for b in tried)
 
 
 # Learning
@@ -465,7 +657,15 @@ def best_price(series: Sequence[Floats], labels: Sequence[Integers]) -> float:
 def _losses(series: Sequence[Floats], labels: Sequence[Integers], penalty: float) -> list[float]:
     with threadpool_limits(1):
         found = [segment(x, penalty=penalty, min_length=5) for x in series]
-    return [partition_loss(a, b) for a, b in zip(found, labels, strict=True)]
+    return [_delta(a, b) for a, b in zip(found, labels, strict=True)]
+
+
+def _delta(a: Integers, b: Integers) -> float:
+    """Loss Δ of two segmentations: `partition_loss` without its checks, 20 times as fast."""
+    counts = np.zeros((a[-1] + 1, b[-1] + 1))
+    np.add.at(counts, (a, b), 1)
+    sizes = np.outer(counts.sum(axis=1), counts.sum(axis=0))
+    return float(sum(counts.shape) - 2 * np.sum(counts**2 / sizes))
 
 
 def _stacked(data: Sequences) -> tuple[Floats, Integers]:
@@ -531,22 +731,234 @@ def learned_losses(
     return _learned(n_irrelevant, n_train, seed, tuple(sorted(options.items())))[1]
 
 
-def partial_loss(fraction: float, init: str, seed: int) -> float:
-    """Mean test loss after learning from a window of each training sequence, 20 columns irrelevant.
+LARGE_MARGIN = "large margin"
 
-    At most two alternations.
+
+@cache
+def short_sequences(seed: int, *, steps: bool = True) -> Sequences:
+    """Draw sequences of 80 points with 6 relevant and 10 irrelevant columns: 3 train, 6 test.
+
+    Without `steps`, irrelevant columns are independent noise of the same variance.
 
     Examples
     --------
-    >>> partial_loss(0.4, "labelled", seed=0) < 0.5
+    >>> data = short_sequences(0)
+    >>> len(data.train), len(data.test), data.train[0].shape
+    (3, 6, (80, 16))
+    """
+    series, labels = make_change_points(
+        9,
+        n_samples=80,
+        n_relevant=6,
+        n_irrelevant=10,
+        n_segments=(3, 5),
+        min_length=10,
+        random_state=seed,
+    )
+    if not steps:
+        rng = np.random.default_rng(seed)
+        for x in series:
+            x[:, 6:] = np.sqrt(5) * rng.normal(size=(80, 10))  # levels 2² and noise 1
+    return Sequences(series[:3], labels[:3], series[3:], labels[3:])
+
+
+@cache
+def mean_losses(
+    method: str, *, steps: bool = True, min_length: int | str = "auto", calibrate: bool = True
+) -> Floats:
+    """Mean test loss of a method of `METHODS`, or of the large margin, in 20 short draws.
+
+    The price is chosen on the training sequences, or 1 if it is not calibrated.
+
+    Examples
+    --------
+    >>> mean_losses("MLCA", steps=False).shape
+    (20,)
+    """
+    losses = []
+    for seed in range(20):
+        data = short_sequences(seed, steps=steps)
+        if method == LARGE_MARGIN:
+            model = _short_model(seed, min_length)
+            mapped = [model.transform(x) for x in data.test]
+            price = model.penalty_ if calibrate else 1.0
+            found = [segment(z, penalty=price, min_length=model.min_length_) for z in mapped]
+            losses.append(np.mean(list(map(_delta, found, data.test_labels))))
+        else:
+            losses.append(np.mean(calibrated(METHODS[method](data), data)))
+    return np.array(losses)
+
+
+@cache
+def _short_model(seed: int, min_length: int | str) -> LargeMarginMetric:
+    data = short_sequences(seed)
+    with threadpool_limits(1):
+        return LargeMarginMetric(min_length=min_length).fit(data.train, data.train_labels)
+
+
+def relevant_share(seed: int) -> float:
+    """Share of the weights that the six relevant columns of short sequences get.
+
+    Examples
+    --------
+    >>> relevant_share(0) > 0.9
     True
     """
-    data = small_sequences(20, seed=seed)
-    hidden = hide_labels(data.train_labels, fraction, random_state=seed)
-    with threadpool_limits(1):
-        model = LargeMarginMetric(init=init, max_alternations=2).fit(data.train, hidden)
-        found = [model.predict(x) for x in data.test]
-    return float(np.mean(list(map(partition_loss, found, data.test_labels))))
+    weights = _short_model(seed, "auto").get_mahalanobis_matrix().diagonal()
+    return float(weights[:6].sum() / weights.sum())
+
+
+def alternation_steps(seed: int, *, annotated_only: bool) -> Floats:
+    """Change of the objective in every step of the alternation, on nine numbers.
+
+    Five of nine labels are known. Step (a) fills in the others by the largest score, step (b)
+    minimizes over 301 weights b; both by enumeration. The loss counts the annotated points only,
+    or all points of the completed labels.
+
+    Examples
+    --------
+    >>> alternation_steps(0, annotated_only=True).shape
+    (11,)
+    """
+    rng = np.random.default_rng(seed)
+    truth = np.repeat([0, 1, 2], 3)
+    x = np.array([0.0, 2.0, -1.0])[truth] + rng.normal(size=9)
+    first = int(rng.integers(0, 5))
+    window = slice(first, first + 5)
+    every, matrices = _splits_of_nine()
+    known = truth[window] - truth[first]
+    seen = [labels[window] - labels[first] for labels in every]
+    allowed = np.array([np.array_equal(labels, known) for labels in seen])
+    annotated = np.array([_delta(labels, known) for labels in seen])
+    weights = np.linspace(0, 3, 301)
+    counts = np.trace(matrices, axis1=1, axis2=2)
+    scores = np.outer(weights, np.tensordot(matrices, np.outer(x, x), axes=2)) - counts
+    values, now = [], 30
+    for _ in range(6):
+        chosen = int(np.argmax(np.where(allowed, scores[now], -np.inf)))
+        whole = np.sum((matrices - matrices[chosen]) ** 2, axis=(1, 2))
+        losses = annotated if annotated_only else whole
+        objective = (scores + losses).max(axis=1) - scores[:, chosen] + 0.01 * weights**2
+        values.append(objective[now])
+        now = int(objective.argmin())
+        values.append(objective[now])
+    return np.diff(values)
+
+
+@cache
+def _splits_of_nine() -> tuple[list[Integers], Floats]:
+    every = splits_in_time(9)
+    return every, all_matrices(every)
+
+
+def segments_seen(seed: int, jump: float, min_length: int) -> int:
+    """Count the segments that the weight of least hinge finds in its own training series.
+
+    The series has four segments of 40 numbers, levels 0 and `jump` in turn, and noise 1.
+
+    Examples
+    --------
+    >>> segments_seen(0, jump=5.0, min_length=10)
+    4
+    """
+    labels = np.repeat(np.arange(4), 40)
+    X = (jump * (labels % 2) + np.random.default_rng(seed).normal(size=160))[:, None]
+    weights = np.linspace(0, 0.4, 21)
+    hinges = [structured_hinge(X, labels, [b], min_length=min_length) for b in weights]
+    best = weights[int(np.argmin(hinges))]
+    return int(segment(np.sqrt(best) * X, penalty=1.0, min_length=min_length)[-1]) + 1
+
+
+def wrong_labels(seed: int, share: float) -> list[tuple[Floats, Integers]]:
+    """Draw four sets of rows with four classes each; a share of the labels is wrong.
+
+    This is the data of the chapter that compares all methods.
+
+    Examples
+    --------
+    >>> len(wrong_labels(0, 0.2)), wrong_labels(0, 0.2)[0][0].shape
+    (4, (80, 18))
+    """
+    return draw_gaussians(BASE | {"seed": seed, "flipped": share}).train
+
+
+def learns_something(seed: int, share: float, alpha: float) -> bool:
+    """Tell whether the diagonal metric of these sets, by the comparison's method, is not zero.
+
+    Examples
+    --------
+    >>> learns_something(0, 0.3, alpha=1e-3)
+    False
+    """
+    problem = pose(wrong_labels(seed, share), [], [], bag_size=3)
+    return bool(np.any(quiet(lambda: learn_large_margin(problem, alpha=alpha))))
+
+
+def slope_without_noise(seed: int, share: float) -> tuple[float, float]:
+    """Slope at zero of the spectral hinge of 2000 points, all points of a class the same.
+
+    In a random diagonal direction and in a random full one; four classes, a share of the labels
+    is wrong.
+
+    Examples
+    --------
+    >>> max(slope_without_noise(0, 0.0)) < 0
+    True
+    """
+    rng = np.random.default_rng(seed)
+    y = np.resize(np.arange(4), 2000)
+    X = rng.normal(size=(4, 6))[y]
+    wrong = rng.random(2000) < share
+    labels = np.where(wrong, (y + rng.integers(1, 4, 2000)) % 4, y)
+    root = rng.normal(size=(6, 6))
+
+    def slope(M: Floats) -> float:
+        tiny = 1e-7
+        hinge = structured_hinge(X, labels, tiny * M, structure="spectral", n_clusters="known")
+        return (hinge - 6) / tiny
+
+    return slope(rng.exponential(size=6)), slope(root @ root.T)
+
+
+def least_slope(sets: Sequence[tuple[Floats, Integers]]) -> tuple[float, float]:
+    """Least slope at zero of the mean spectral hinge, over all diagonal directions: two bounds.
+
+    The number of clusters is known, and a direction has mean scatter 1. The slope is convex
+    in the direction, so cuts enclose its minimum; they stop when its sign is known.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [4.0], [5.0]])
+    >>> least_slope([(X, np.array([0, 0, 1, 1]))])  # (1 − 16) / 17
+    (-0.882..., -0.882...)
+    """
+    parts = []
+    for X, labels in sets:
+        J = normalized_assignment(labels).toarray()
+        centred = X - X.mean(axis=0)
+        between = J @ (J.T @ centred)
+        parts.append((centred - between, np.sum(between**2, axis=0), J.shape[1] - 1))
+    scale = np.mean([np.sum(rest**2, axis=0) + between for rest, between, _ in parts], axis=0)
+    d = len(scale)
+    cuts, least, direction = [], np.inf, np.full(d, 1 / d)
+    while True:
+        slope = np.zeros(d)
+        for rest, between, n_other in parts:
+            U = np.linalg.svd(rest * np.sqrt(direction / scale), full_matrices=False)[0]
+            slope += (np.sum((U[:, :n_other].T @ rest) ** 2, axis=0) - between) / scale / len(parts)
+        cuts.append(np.append(slope, -1))
+        least = min(least, float(slope @ direction))
+        program = linprog(
+            np.append(np.zeros(d), 1),
+            A_ub=np.array(cuts),
+            b_ub=np.zeros(len(cuts)),
+            A_eq=np.append(np.ones(d), 0)[None],
+            b_eq=[1],
+            bounds=[(0, None)] * d + [(None, None)],
+        )
+        direction = program.x[:d]
+        if least < 0 or program.fun >= 0 or least - program.fun < 1e-7:
+            return least, float(program.fun)
 
 
 def column_shares(data: Sequences) -> Floats:
@@ -560,6 +972,17 @@ def column_shares(data: Sequences) -> Floats:
     rows, codes = _stacked(data)
     J = normalized_assignment(codes)
     return np.sum((J.T @ rows) ** 2, axis=0) / np.sum(rows**2, axis=0)
+
+
+def irrelevant_share(seed: int, *, steps: bool) -> float:
+    """Mean share between training segments of the irrelevant columns of short sequences.
+
+    Examples
+    --------
+    >>> irrelevant_share(0, steps=False) < 0.1
+    True
+    """
+    return float(column_shares(short_sequences(seed, steps=steps))[6:].mean())
 
 
 def the_problem(n_irrelevant: int = 24) -> Figure:
@@ -604,7 +1027,7 @@ def irrelevant_columns(n_irrelevant: int, n_train: int) -> tuple[Figure, str]:
     bars[-1].set(color=COLORS[0], hatch="//")
     right.bar_label(bars, fmt="{:.2f}", padding=3)
     right.set(yticks=range(len(means)), yticklabels=[name.replace(" ", "\n") for name in means])
-    right.set(xlim=(0, 5), title="Δ on test sequences")
+    right.set(xlim=(0, 7), title="Δ on test sequences")
     right.invert_yaxis()
     return figure, (
         f"6 relevant and {n_irrelevant} irrelevant columns, {n_train} training sequences: "
@@ -642,6 +1065,20 @@ CHANGES: dict[str, Callable[[np.random.Generator, Integers], Floats]] = {
     "mean": _means,
 }
 """What changes from one segment to the next."""
+
+
+def printed_correlation(sigma: float) -> float:
+    """Correlation of functions 0 and 2 of the paper's Section 5.3, as printed.
+
+    Examples
+    --------
+    >>> round(printed_correlation(1.0), 2)
+    -0.58
+    """
+    t = np.linspace(-12, 12, 4801)
+    f = np.exp(-(t**2) / (2 * sigma**2))
+    g = f * (t**2 - 1)  # exp(t²/2) d²/dt² exp(-t²/2) = t² - 1
+    return float(f @ g / np.sqrt((f @ f) * (g @ g)))
 
 
 def wandering_series(change: str, seed: int = 0) -> tuple[Floats, Integers]:

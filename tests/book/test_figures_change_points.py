@@ -1,6 +1,7 @@
 """What the chapter on change points claims and draws, against second derivations."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -264,8 +265,93 @@ def test_bars_and_caption_agree():
     assert bars[0] == pytest.approx(np.mean(demo.map_losses("Euclidean", 20)))
 
 
-def test_partial_labels_from_the_annotated_windows():
-    assert demo.partial_loss(0.4, "labelled", seed=0) < 0.3
+def test_the_longest_bar_is_inside_the_picture():
+    figure, _ = demo.irrelevant_columns(160, 2)
+    right = figure.axes[1]
+    assert max(bar.get_width() for bar in right.patches) > 5.9
+    assert max(bar.get_width() for bar in right.patches) < right.get_xlim()[1] - 0.5
+
+
+def test_any_sum_over_segments_is_maximized():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        table = rng.normal(size=(7, 7))
+        found, labels = demo.best_by_segments(lambda s, u, table=table: table[s, u], 6)
+        sums = []
+        for split in all_segmentations(6):
+            bounds = [*segment_starts(split), 6]
+            sums.append(sum(table[s, u] for s, u in pairwise(bounds)))
+        assert found == pytest.approx(max(sums))
+        bounds = [*segment_starts(labels), 6]
+        assert found == pytest.approx(sum(table[s, u] for s, u in pairwise(bounds)))
+
+
+def test_hinge_of_partitions_over_segmentations_is_that_of_the_library():
+    rng = np.random.default_rng(6)
+    every = list(all_segmentations(5))
+    for labels in every:
+        X, b = rng.normal(size=(5, 2)), rng.exponential()
+        found = demo.hinge_of_partitions(X, labels, b, demo.all_matrices(every))
+        assert found == pytest.approx(structured_hinge(X, labels, [b, b]))
+
+
+def test_all_partitions_are_listed_once():
+    counts = [len({tuple(a) for a in demo.free_partitions(n)}) for n in range(1, 7)]
+    assert counts == [1, 2, 5, 15, 52, 203]
+
+
+def test_is_linear_tells_a_square_from_a_line():
+    x = np.arange(5.0)[:, None]
+    assert demo.is_linear(x, 3 * x[:, 0] - 1)
+    assert not demo.is_linear(x, x[:, 0] ** 2)
+
+
+def test_fast_loss_is_the_loss():
+    for a in all_segmentations(5):
+        for b in all_segmentations(5):
+            assert demo._delta(a, b) == pytest.approx(partition_loss(a, b))
+
+
+def test_irrelevant_columns_of_noise_have_the_same_variance():
+    steps, noise = (demo.short_sequences(s, steps=s < 30) for s in (0, 30))
+    assert_allclose(
+        np.var(np.vstack(noise.train)[:, 6:]), np.var(np.vstack(steps.train)[:, 6:]), rtol=0.25
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_least_slope_is_below_the_slope_of_the_hinge_everywhere(share):
+    """The proposition, against differences of the hinge in random directions."""
+    sets = demo.wrong_labels(3, share)
+    least, below = demo.least_slope(sets)
+    assert below <= least + 1e-9
+    assert least < 0 if share == 0 else below >= 0
+    rng = np.random.default_rng(0)
+    scale = np.mean([np.sum((X - X.mean(axis=0)) ** 2, axis=0) for X, _ in sets], axis=0)
+    for direction in rng.dirichlet(np.ones(18), size=20):
+        hinges = [
+            structured_hinge(
+                X, y, 1e-6 * direction / scale, structure="spectral", n_clusters="known"
+            )
+            for X, y in sets
+        ]
+        assert (np.mean(hinges) - 6) / 1e-6 >= below - 1e-4
+
+
+def test_least_slope_of_one_column_by_hand():
+    X = np.array([[0.0], [1.0], [4.0], [5.0]])  # within 1, between 16, total 17
+    assert demo.least_slope([(X, np.array([0, 0, 1, 1]))])[0] == pytest.approx((1 - 16) / 17)
+
+
+def test_without_noise_the_threshold_is_one_over_root_two():
+    """a² = ½ at p = (1 − 1/√2)(k − 1)/k, 22% for four classes."""
+    rises = {p: np.mean([demo.slope_without_noise(s, p) for s in range(5)]) for p in (0.18, 0.26)}
+    assert rises[0.18] < 0 < rises[0.26]
+
+
+def test_alternation_on_annotated_points_goes_down():
+    for seed in range(10):
+        assert (demo.alternation_steps(seed, annotated_only=True) <= 1e-9).all()
 
 
 # --- changes of distribution -------------------------------------------------------------------
