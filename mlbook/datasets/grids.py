@@ -19,8 +19,8 @@ def make_xor_grids(
 
     An image is tiled with blocks of one of four parts each, drawn uniformly. The parts have
     the feature means (−1, −1), (−1, 1), (1, −1) and (1, 1); the label is 1 for the two in the
-    middle. The two parts of a label lie opposite each other, so that no linear score of the
-    features, with whatever smoothing, tells the labels apart: their means are equal.
+    middle. The two parts of a label lie opposite each other: both labels have the same mean, and
+    a linear score of the features is not much better than chance.
 
     Parameters
     ----------
