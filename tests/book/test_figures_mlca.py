@@ -88,6 +88,22 @@ def test_the_spectral_step_forgets_the_metric_only_without_noise_features():
     assert wide[0] > 3 and wide[1] < 0.3
 
 
+def test_a_wrong_partition_is_preferred_only_where_its_distortion_is_smaller():
+    stuck, drawn = (400, 100, 200), 18  # ten starts end with Δ = 1.4, above the truth
+    losses = demo.losses_of("MLCA, spectral", stuck, n_noise_features=7)
+    preferred = demo.prefers_wrong("MLCA, spectral", stuck, n_noise_features=7)
+    assert losses[drawn] > 1 and not preferred[drawn]
+    assert_array_equal(np.flatnonzero(preferred), [8, 15])
+    assert_array_equal(preferred & (losses > 1), preferred)
+
+
+def test_third_vector_as_learned_is_the_spectral_step_but_for_its_length():
+    X, y, T, _ = demo._draw((50,) * 3, 2.0, 4, (40,) * 3, 0)
+    Z = demo.WAYS["MLCA, spectral, third as learned"](X, y, T)
+    lengths = np.linalg.svd(MLCA().fit(X, y).transform(T), compute_uv=False)
+    assert_allclose(Z.T @ Z, np.diag([1, 1, (lengths[2] / lengths[1]) ** 2]), atol=1e-9)
+
+
 def test_sizes_are_sorted_by_the_tilt_they_give():
     tilts = [demo.mean_tilt(sizes) for sizes in demo.SIZES]
     assert_allclose(np.diff(tilts).clip(max=0), 0, atol=1e-12)
