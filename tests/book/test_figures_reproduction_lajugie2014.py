@@ -56,3 +56,17 @@ def test_table2_merges_the_verdicts_of_both_splits(monkeypatch):
     assert header == ["", "paper", "train = test", "half and half", "verdict"]
     assert rows == [["a", "1", "2", "1", "differs / matches"]]
     assert demo.table2("wine")[1] == [["b", "1", "2", "3", "differs"]]
+
+
+def test_irrelevant_columns_push_relevant_ones_out_of_the_components():
+    weak, strong = (demo.principal_share(1, level) for level in (0.5, 3.0))
+    assert weak > 0.9
+    assert strong < 0.1
+
+
+def test_distances_across_a_change_by_hand(monkeypatch):
+    x, y = np.repeat([[0.0], [6.0]], 20, axis=0), np.repeat([0, 1], 20)
+    x[::2] += 1  # distances 0 and 1 within, 5 to 7 across
+    monkeypatch.setattr(demo, "make_change_points", lambda *args, **options: ([x], [y]))
+    within = 10 / 19  # of 19 others, 10 are on the other level
+    assert demo.distance_ratio(0, 10) == pytest.approx(6 / within)

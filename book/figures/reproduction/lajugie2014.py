@@ -14,7 +14,7 @@ from book.spread import stored_mean
 from mlbook.datasets import make_change_points
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
-__all__ = ["curves", "sequences", "table2"]
+__all__ = ["curves", "distance_ratio", "principal_share", "sequences", "table2"]
 
 CURVES = {  # rows of Figure 1, as the paper shows them, and ours
     PENALTY: "penalty only",
@@ -75,3 +75,37 @@ def table2(name: str) -> Table:
         verdict = first if first == second else f"{first} / {second}"
         rows.append([row, paper, same, half, verdict])
     return Table(["", "paper", *SPLITS.values(), "verdict"], rows, tables[0].note)
+
+
+def principal_share(seed: int, level: float) -> float:
+    """Share of the first three principal components that lies on the relevant columns.
+
+    Ten sequences as in Figure 1, of 300 points; `level` is that of the irrelevant columns.
+
+    Examples
+    --------
+    >>> principal_share(0, 2.0) > principal_share(0, 2.5)
+    True
+    """
+    series, _ = make_change_points(10, n_samples=300, irrelevant_level=level, random_state=seed)
+    scatter = sum((x - x.mean(axis=0)).T @ (x - x.mean(axis=0)) for x in series)
+    leading = np.linalg.eigh(scatter)[1][:, -3:]
+    return float(np.sum(leading[:10] ** 2) / 3)
+
+
+def distance_ratio(seed: int, n_columns: int) -> float:
+    """Mean distance of points in neighbouring segments over that of points in one segment.
+
+    One sequence as in Figure 1; its first columns are the ten relevant ones.
+
+    Examples
+    --------
+    >>> distance_ratio(0, 300) < distance_ratio(0, 10)
+    True
+    """
+    (x,), (y,) = make_change_points(1, n_irrelevant=n_columns - 10, random_state=seed)
+    change = int(np.flatnonzero(np.diff(y))[0]) + 1
+    left, right = x[change - 20 : change], x[change : change + 20]
+    across = np.linalg.norm(left[:, None] - right, axis=2)
+    within = [np.linalg.norm(half[:, None] - half, axis=2) for half in (left, right)]
+    return float(across.mean() / (np.mean(within) * 20 / 19))
