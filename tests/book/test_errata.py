@@ -132,8 +132,8 @@ def test_lajugie_2014_on_draws():
     printed, mended = errata.flow_errors(4).T
     assert mended.max() < 1e-9 < printed.max()
     assert errata.own_segments(3) == [6, 6, 6]
-    for _, worst, hinge, within in errata.violated(3):
-        assert worst == 20 and hinge >= within - 1e-9
+    for predicted, worst, hinge, within in errata.violated(3):
+        assert predicted == 2 and worst == 20 and hinge >= within - 1e-9
 
 
 def test_sum_in_the_listing():
