@@ -1,7 +1,7 @@
 """Altered copies of a function: one sign, factor, comparison, index or result is wrong in each.
 
-What only refuses bad input, warns or shows progress is left alone, and so are words, defaults
-and constants so small that they are tolerances. A class stands for its method `fit`, or for all
+What only refuses bad input, warns or shows progress is left alone, and so are words, defaults,
+tolerances and comparisons with them. A class stands for its method `fit`, or for all
 its methods if it has none of this name; a method takes along the private methods that it calls on
 its own object. A function with fewer than `THIN`
 places beside its result hands its work on: then the functions of the library that it calls by
@@ -23,7 +23,7 @@ KINDS = ("sign", "factor", "comparison", "exchange", "index", "result")
 COPIES = 6
 SMALL = (ast.Constant, ast.Attribute, ast.Name, ast.Slice, ast.Tuple)  # too small to be read
 THIN = 3
-TINY = 0.05  # constants below it are tolerances, and so is what they are multiplied by
+TINY = 0.05  # constants below it, times anything, are tolerances
 WRONG = {"grown": "__grown__", "turned": "__turned__"}
 RAN = "__ran__"  # called where the code was altered, whenever that place is run
 
@@ -300,6 +300,8 @@ def _is_aside(node: ast.AST) -> bool:
         return not node.orelse
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return _is_tiny(node.left) or _is_tiny(node.right)
+    if isinstance(node, ast.Compare):
+        return any(isinstance(each, ast.BinOp) and _is_aside(each) for each in node.comparators)
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]).startswith(COUNTS)
     if isinstance(node, ast.UnaryOp):

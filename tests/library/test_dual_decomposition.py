@@ -93,7 +93,7 @@ def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
     assert learner.objective_path_.min() >= regularization + hinge(learner.weights_) - 1e-9
 
 
-@pytest.mark.equation("Komodakis 2011, Eqs. 14, 21 and 27")
+@pytest.mark.equation("Komodakis 2011, Eqs. 12, 14, 21 and 27")
 @pytest.mark.parametrize("seed", range(3))
 def test_tightening_approaches_the_linear_program_and_brackets_the_hinge(seed):
     X, y = make_noisy_gaussians(12, n_features=4, n_clusters=3, random_state=seed)
@@ -114,7 +114,7 @@ def test_tightening_approaches_the_linear_program_and_brackets_the_hinge(seed):
     )
 
 
-@pytest.mark.equation("Komodakis 2011, Eqs. 27-28")
+@pytest.mark.equation("Komodakis 2011, Eq. 28")
 def test_floor_of_the_relaxed_loss():
     """Perfect separation leaves 2α Σ_C (1 − 1/|C|) of relaxed loss, and no hinge loss."""
     labels = np.repeat([0, 1, 2], [4, 2, 1])

@@ -112,7 +112,7 @@ def test_of_equally_good_sets_the_smaller_is_taken():
 # The integer program
 
 
-@pytest.mark.equation("Komodakis 2011, Eqs. 2-5")
+@pytest.mark.equation("Komodakis 2011, Eqs. 2-9")
 @every_case
 def test_exact_mode_finds_the_optimum(D, penalty):
     best, _ = optimum(D, penalty)

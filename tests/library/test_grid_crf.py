@@ -197,10 +197,12 @@ def test_completion_agrees_never_rises_and_is_exact_on_chains(shape):
 def test_descent_stops_on_ties_and_not_before_it_is_stuck():
     problem, _, labels, w = random_problem((3, 4))
     assert_array_equal(problem.complete(0 * w, None), 2 * labels)
-    for seed in range(10):
-        problem, _, _, w = random_problem((5, 6), seed=seed)
-        x = problem.decode(w, None)
-        assert_array_equal(problem.decode(w, x), x)
+    for shape, share in (((5, 6), 1.0), ((4, 5), 0.2)):  # in the second the neighbours count more
+        for seed in range(20):
+            problem, _, _, w = random_problem(shape, seed=seed)
+            w[: problem.n_unary] *= share
+            x = problem.decode(w, None)
+            assert_array_equal(problem.decode(w, x), x)
 
 
 # The estimator

@@ -14,6 +14,7 @@ from mlbook.changepoints import segment
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin import LargeMarginMetric, structured_hinge
 from mlbook.large_margin import estimator as large_margin
+from mlbook.large_margin.learning import learn_by_turns
 from mlbook.partitions import partition_loss
 
 
@@ -261,6 +262,23 @@ def test_partial_labels(init, calibrate):
         assert partition_loss(filled, truth) < 0.5
     assert model.get_mahalanobis_matrix().diagonal().argmax() == 0
     assert partition_loss(model.predict(X[4]), y[4]) < 0.5
+
+
+@pytest.mark.equation("Lajugie 2014, Eq. 9 and Section 5.2")
+def test_partial_labels_start_from_principal_components(monkeypatch):
+    X, y = steps(80, 4)
+    X = [x + 50 * np.eye(4)[1] for x in X]  # the mean of a series is no direction of its changes
+    partial = [np.where(np.arange(80) < 60, t, -1) for t in y]
+    first = []
+
+    def record(series, constraints, components, *args, **options):
+        first.append(components)
+        return learn_by_turns(series, constraints, components, *args, **options)
+
+    monkeypatch.setattr(large_margin, "learn_by_turns", record)
+    LargeMarginMetric(init="pca", n_pca=2).fit(X, partial)
+    axes = np.linalg.svd(np.vstack([x - x.mean(axis=0) for x in X]))[2][:2]
+    assert_allclose(first[0].T @ first[0], axes.T @ axes, atol=1e-9)
 
 
 # Warnings, progress, bad input

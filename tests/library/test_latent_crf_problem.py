@@ -48,6 +48,12 @@ def test_completion_stays_in_the_partition_where_another_exemplar_is_nearer():
     D = (x[:, None] - x) ** 2
     agreeing = [y for y in all_assignments(5) if clustering_error(y, problem.labels) == 0]
     assert_array_equal(completed, min(agreeing, key=lambda y: energy(D, y, 1.0)))
+    for seed in range(5):  # distances that are not symmetric
+        problem, stack, w = random_problem(seed)
+        D = np.tensordot(w, stack, 1)
+        agreeing = [y for y in all_assignments(5) if clustering_error(y, problem.labels) == 0]
+        best = min(agreeing, key=lambda y, D=D: energy(D, y, 1.5))
+        assert_array_equal(problem.complete(w, None), best)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -95,7 +95,9 @@ def test_the_estimator_learns_the_metric_of_the_theorems(name):
     X, F, _ = CASES[name]
     y = F.argmax(axis=1)
     inverse = np.linalg.pinv(X)
-    learned = MLCA().fit(X, y).get_mahalanobis_matrix()
+    mlca = MLCA().fit(X, y)
+    assert_allclose(mlca.components_, (inverse @ F).T, atol=1e-9)
+    learned = mlca.get_mahalanobis_matrix()
     assert_allclose(learned, inverse @ F @ F.T @ inverse.T, atol=1e-9)
     cut = MLCA(n_components=2).fit(X, y).get_mahalanobis_matrix()
     assert_allclose(cut, closed_form_metric(X, F, rank=2), atol=1e-9)

@@ -92,6 +92,8 @@ def test_risk_is_zero_exactly_if_the_partition_is_the_only_winner():
     rival = J[:, :2] @ J[:, :2].T + np.outer(v, v)
     assert np.sum((C - rival) * (J @ tied @ J.T)) == pytest.approx(0)
     assert worst_case_risk(J, tied, LABELS) >= delta(rival, LABELS) - 1e-9 > 1
+    few = normalized_assignment([0, 0, 1, 2]).toarray()  # a rival has to contain one direction
+    assert worst_case_risk(few, np.diag([3.0, 0, 0]), [0, 0, 1, 2]) == pytest.approx(6 - 2 * 2)
 
 
 @pytest.mark.equation("Law 2016, Eq. 16")
@@ -120,7 +122,7 @@ def test_no_cut_is_needed():
             assert worst_case_risk(X, L @ L.T, LABELS, n_clusters=2) >= risks[0] - 1e-9
 
 
-@pytest.mark.equation("Law 2016, Eqs. 10-13, 22, 24 and 25")
+@pytest.mark.equation("Law 2016, Eqs. 10-14 and 22-25")
 @pytest.mark.parametrize(("n", "d", "k"), [(7, 2, 3), (12, 4, 2), (12, 20, 5), (9, 1, 9)])
 def test_both_by_matrices_of_all_points(n, d, k):
     """The same numbers from XMXᵀ and C, n × n, for any number of clusters looked for."""

@@ -93,13 +93,16 @@ ASIDE = '''def form(a: int, b: float = 2.0) -> float:
     if not isinstance(a, int):
         warnings.warn(f"{a * 2}", stacklevel=2)
     near = 1e-9 * a
+    if a - b > 1e-9 * (a + 1):
+        return b
     with progress(a + 1):
         return a
 '''
 
 
 def test_refusals_warnings_tolerances_and_defaults_are_left_alone(tmp_path):
-    assert set(changes(ASIDE, tmp_path)) == {"return a → grown", "return a → turned"}
+    results = {f"return {name} → {wrong}" for name in "ab" for wrong in ("grown", "turned")}
+    assert set(changes(ASIDE, tmp_path)) == results
 
 
 THIN = """from mlbook.other import helper
