@@ -524,8 +524,11 @@ def linear_gap(kind: str, seed: int, n: int = 12) -> float:
     """
     D, labels = _clusters(kind, seed, n)
     U = loss_augmented_potentials(D, labels, 4.0, 1.0)
-    one = {"labels": np.zeros(n, dtype=int), "penalty": 4.0, "alpha": 0.0, "beta": 0.0}
-    relaxed, exact = (augmented_minimum(U, integral=i, **one) for i in (False, True))
+    one = np.zeros(n, dtype=int)
+    relaxed, exact = (
+        augmented_minimum(U, labels=one, penalty=4.0, alpha=0.0, beta=0.0, integral=i)
+        for i in (False, True)
+    )
     return exact - relaxed
 
 

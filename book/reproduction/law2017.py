@@ -223,8 +223,10 @@ def annotation_experiment(data: str, end: str, what: str, note: str) -> Experime
         units=partial(split_units, data=data),
         run_unit=run_table4,
         note=f"{note}{HOW4}".strip(),
-        reasons={row: NOT_WRITTEN for row in PRINTED4 if row not in ANNOTATION_ROWS}
-        | {QUOTED: "the paper quotes these numbers; the program behind them is not public"},
+        reasons={
+            **{row: NOT_WRITTEN for row in PRINTED4 if row not in ANNOTATION_ROWS},
+            QUOTED: "the paper quotes these numbers; the program behind them is not public",
+        },
     )
 
 

@@ -286,8 +286,8 @@ def orders() -> Table:
     noisy, clean = (_values(f"learned{end}", "nn") for end in (", with noise", ""))
     share = _values("learned, with noise", "noise")
     if len(share):
-        sign = SIGNS[order("learned", "learned, with noise", "nn") or 0]
-        cell = f"{100 * clean.mean():.1f} {sign} {100 * noisy.mean():.1f}"
+        between = SIGNS[order("learned", "learned, with noise", "nn") or 0]
+        cell = f"{100 * clean.mean():.1f} {between} {100 * noisy.mean():.1f}"
         rows.append(["neighbours: learned without, with noise features", "the same", cell, "", ""])
         rows.append(["weight of noise features", "none", f"{100 * share.mean():.1f}", "", ""])
     upright, turned = (_values(f"learned, {end}", "rot") for end in ("upright", "turned"))
