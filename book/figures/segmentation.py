@@ -1009,15 +1009,15 @@ def fits(name: str) -> Floats:
 
 
 @cache
-def halves(name: str, by_place: bool) -> tuple[float, float, float]:
+def halves(name: str, seed: int | None = None) -> tuple[float, float, float]:
     """Learn all features from half a photograph: R², Δ there, and Δ on the other half.
 
-    The left half, or a random half of the pixels.
+    The left half, or with a seed a random half of the pixels.
     """
     image, mask = photograph(name)
     X, y = pixels(image), mask.ravel()
     left = np.broadcast_to(np.arange(mask.shape[1]) < mask.shape[1] // 2, mask.shape).ravel()
-    given = left if by_place else np.random.default_rng(0).permutation(left)
+    given = left if seed is None else np.random.default_rng(seed).permutation(left)
     with threadpool_limits(1):
         model = BinaryMLCA(fit_intercept=True).fit(X[given], y[given])
     found = segment(model, X, "sign")
