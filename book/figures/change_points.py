@@ -552,7 +552,7 @@ def planes_round_by_round(rounds: int) -> tuple[Figure, str]:
     figure, axes = subplots(height=3.5)
     ax = axes[0, 0]
     cuts = np.array([r.offset + r.slope * weights for r in found[:rounds]] + [0 * weights])
-    ax.plot(weights, hinge + square, color=COLORS[0], linewidth=2.5, label="objective J")
+    ax.plot(weights, hinge + square, color=COLORS[0], linewidth=2.5, label="objective Φ")
     for cut in cuts[:-1]:
         ax.plot(weights, cut + square, color=COLORS[6], linewidth=0.8)
     model = cuts.max(axis=0) + square
@@ -566,7 +566,7 @@ def planes_round_by_round(rounds: int) -> tuple[Figure, str]:
     cuts_made = "1 cut" if rounds == 1 else f"{rounds} cuts"
     return figure, (
         f"120 numbers in six segments. After {cuts_made}: the best metric tried has "
-        f"J = {best:.3f}, no metric is below "
+        f"Φ = {best:.3f}, no metric is below "
         f"{bound:.3f}. Relative gap {(best - bound) / best:.1%}. Next metric to try: "
         f"{found[rounds].weight:.2f}."
     )

@@ -198,7 +198,7 @@ def test_planes_are_below_the_objective_and_the_gap_closes():
         figure, caption = demo.planes_round_by_round(rounds)
         (ax,) = figure.axes
         curves = {line.get_label(): line.get_ydata() for line in ax.lines}
-        assert (curves["largest cut"] <= curves["objective J"] + 1e-9).all()
+        assert (curves["largest cut"] <= curves["objective Φ"] + 1e-9).all()
         gaps.append(float(re.search(r"gap ([\d.]+)%", caption)[1]))
     assert gaps[0] > gaps[1] > gaps[2] == 0
 
