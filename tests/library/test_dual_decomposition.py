@@ -114,6 +114,24 @@ def test_tightening_approaches_the_linear_program_and_brackets_the_hinge(seed):
     )
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 12, 14, 21 and 27")
+def test_the_multipliers_move_by_what_is_missing_to_the_hinge(monkeypatch):
+    """Polyak's step: the gap between both bounds, over the squared length of the slope."""
+    monkeypatch.setattr(dual_decomposition, "_TIGHTEN", 2)
+    moved = 0
+    for seed in range(12):
+        problem, _, w = random_problem(seed)
+        x, start = problem.complete(w, None), initial_multipliers(problem)
+        found, first = tighten(problem, w, start, x), relaxed_loss(problem, w, start, x)
+        size = sum(np.sum(slope**2) for slope in first.multipliers)
+        step = (first.value - found.hinge_lower_bound) / size
+        after = [a - step * b for a, b in zip(start, first.multipliers, strict=True)]
+        second = relaxed_loss(problem, w, after, x).value
+        assert_allclose(found.relaxed_loss, min(first.value, second), rtol=1e-12)
+        moved += found.hinge_lower_bound > 0.1 and second < first.value
+    assert moved > 3
+
+
 @pytest.mark.equation("Komodakis 2011, Eq. 28")
 def test_floor_of_the_relaxed_loss():
     """Perfect separation leaves 2α Σ_C (1 − 1/|C|) of relaxed loss, and no hinge loss."""
@@ -344,6 +362,7 @@ def example():
     return names
 
 
+@pytest.mark.equation("Komodakis 2011, Eqs. 12, 14, 21 and 27")
 def test_slaves_of_the_example_add_up_and_bound_every_matching(example):
     rng = np.random.default_rng(1)
     for known in ([0, 1, 2, 3], [2, -1, -1, 0], [-1, -1, -1, -1]):

@@ -204,7 +204,10 @@ def test_the_spectral_step_takes_the_leading_eigenvectors(monkeypatch):
     mlca, new = MLCA().fit(X, y), blobs(seed=1, n=30, d=6)[0]
     new[0] = 0
     mlca.cluster(new)
-    assert_allclose(Recorder.points, mlca.transform(new))
+    assert_allclose(Recorder.points, new @ np.linalg.pinv(X) @ indicators(y), atol=1e-11)
+    MLCA(fit_intercept=True).fit(X, y).cluster(new)
+    W = np.linalg.pinv(np.c_[np.ones(len(X)), X]) @ indicators(y)
+    assert_allclose(Recorder.points, np.c_[np.ones(len(new)), new] @ W, atol=1e-11)
     mlca.cluster(new, spectral=True)
     U = np.linalg.eigh(new @ mlca.get_mahalanobis_matrix() @ new.T)[1][:, -3:]
     assert_allclose(Recorder.points @ Recorder.points.T, U @ U.T, atol=1e-9)
@@ -223,10 +226,13 @@ def test_the_parts_are_those_of_k_means():
 
 @pytest.mark.equation("Law 2016, Eq. 18")
 def test_the_spectral_step_forgets_an_invertible_metric(monkeypatch):
-    monkeypatch.setattr(mlbook.mlca.estimators, "KMeans", Recorder)
     X, y = blobs(n=60, d=3, k=3)
-    MLCA().fit(X, y).cluster(X, spectral=True)
     U = np.linalg.svd(X, full_matrices=False)[0]
+    blind = KMeans(3, n_init=10, random_state=0).fit_predict(U)
+    found = MLCA(random_state=0).fit(X, y).cluster(X, spectral=True)
+    assert partition_loss(found, blind) == pytest.approx(0, abs=1e-12)
+    monkeypatch.setattr(mlbook.mlca.estimators, "KMeans", Recorder)
+    MLCA().fit(X, y).cluster(X, spectral=True)
     assert_allclose(Recorder.points @ Recorder.points.T, U @ U.T, atol=1e-10)
 
 
