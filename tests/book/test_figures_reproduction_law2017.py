@@ -15,6 +15,7 @@ from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES
 from book.reproduction.law2017_printed import PRINTED1, PRINTED4
 from book.reproduction.runs import summarize
 from mlbook.baselines.bags import DISSIMILARITIES
+from mlbook.datasets import BAG_SIZE_COUNTS
 
 pytestmark = pytest.mark.book
 
@@ -428,7 +429,8 @@ def test_voting_rules_differ_in_citers_and_ties(monkeypatch):
 
 
 def test_a_single_digit_is_no_bag_of_many_to_the_minimax_kernel():
-    many, paper = (demo.minimax_accuracy(sizes, 2) for sizes in (False, True))
+    sizes = (0, 1, 1, 1, 1, 1), BAG_SIZE_COUNTS
+    many, paper = (demo.minimax_accuracy(counts, 2) for counts in sizes)
     assert many.max() < 0.5 < paper.min()
 
 

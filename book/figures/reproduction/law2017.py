@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from scipy.stats import t as student
 
 from book.figures.ages import mark_age
-from book.figures.mimlca import TWO_TO_SIX, digit_bags
+from book.figures.mimlca import digit_bags
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
 from book.reproduction.experiment import Number, parse
 from book.reproduction.law2017_annotation import VOTERS, annotation_metric, draw_split
@@ -25,7 +25,6 @@ from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fo
 from book.spread import mean_and_spread, mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
-from mlbook.datasets import BAG_SIZE_COUNTS
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 
@@ -485,9 +484,11 @@ def vote_rules(data: str = "birds") -> Table:
 
 
 @cache
-def minimax_accuracy(paper_sizes: bool, n_seeds: int = 20) -> Floats:
-    """Accuracy of the minimax kernel on single digits, trained on bags of 2 to 6 or the paper's."""
-    sizes = BAG_SIZE_COUNTS if paper_sizes else TWO_TO_SIX
+def minimax_accuracy(sizes: tuple[int, ...], n_seeds: int = 20) -> Floats:
+    """Accuracy of the minimax kernel on single digits, trained on bags of some sizes.
+
+    How often bags have 1, 2, ... digits.
+    """
     found = []
     for seed in range(n_seeds):
         data, T, t = digit_bags(300, seed, sizes)
