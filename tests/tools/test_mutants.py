@@ -48,7 +48,7 @@ def test_few_copies_are_said_to_compute_the_same():
 def test_most_copies_are_caught_by_a_wrong_value_not_by_a_crash():
     caught = Result.read(ROOT / mutants.STORED).caught
     seen = [set(said.values()) for copies in caught.values() for said in copies.values()]
-    assert sum("value" in said for said in seen) > 0.8 * len(seen)
+    assert sum("value" in said for said in seen) > 0.75 * len(seen)
 
 
 @forks
