@@ -113,7 +113,8 @@ def claim(
     FalseClaim
         If the condition does not hold, or the effect does not go with its cause.
     ValueError
-        If the check says nothing: no case, no data, or too few seeds.
+        If the check says nothing: no case, no data, or too few seeds. If a cell before it drew
+        random numbers without a seed.
 
     Examples
     --------
@@ -131,6 +132,8 @@ def claim(
     names = (stored,) if isinstance(stored, str) else tuple(stored)
     if not (data or names):
         raise ValueError("data must say on what the claim was checked, got nothing")
+    if _drawn() != _UNTOUCHED:
+        raise ValueError("a cell drew from numpy's global random numbers: give every draw its seed")
     for name, value in (("condition", condition), ("gone", gone)):
         if value is not None or name == "condition":
             _demand(text, name, value)
@@ -147,6 +150,14 @@ def claim(
             gone is not None,
         )
     )
+
+
+def _drawn() -> str:
+    """Return the state of numpy's global random numbers, which changes with every draw."""
+    return str(np.random.get_state(legacy=False))  # noqa: NPY002
+
+
+_UNTOUCHED = _drawn()
 
 
 def _demand(text: str, name: str, value: Any) -> None:

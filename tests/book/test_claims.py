@@ -13,6 +13,7 @@ from book.claims import MIME, Claim, FalseClaim, claim, measured
 def shown(monkeypatch):
     found = []
     monkeypatch.setattr(claims, "display", found.append)
+    monkeypatch.setattr(claims, "_UNTOUCHED", claims._drawn())
     return found
 
 
@@ -76,6 +77,19 @@ def test_a_check_that_says_nothing_is_refused(shown, arguments, message):
     with pytest.raises(ValueError, match=message):
         claim(**given)
     assert shown == []
+
+
+def test_a_draw_without_a_seed_is_refused(shown, monkeypatch):
+    state = np.random.get_state()  # noqa: NPY002
+    monkeypatch.setattr(claims, "_UNTOUCHED", claims._drawn())
+    try:
+        np.random.random()  # noqa: NPY002
+        with pytest.raises(ValueError, match="give every draw its seed"):
+            claim("A.", True, data="d")
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+    claim("A.", True, data="d")
+    assert len(shown) == 1
 
 
 def test_stored_results_say_how_many_runs_they_have(shown, results):
