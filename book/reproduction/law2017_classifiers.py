@@ -40,7 +40,7 @@ def bag_classifier_scores(train: Bags, Y: csr_array, test: Bags, unit: Unit) -> 
     if method == "MI-kernel":
         gamma = 1 / (train.instances.shape[1] * train.instances.var())
         among, across = mi_kernel(train, train, gamma=gamma), mi_kernel(test, train, gamma=gamma)
-        return one_vs_rest_scores(SVC(kernel="precomputed"), among, Y, across)
+        return one_vs_rest_scores(SVC(kernel="precomputed", random_state=0), among, Y, across)
     if method == "minimax":
         features = minimax_features(train), minimax_features(test)
         kernel = "rbf"
@@ -50,7 +50,7 @@ def bag_classifier_scores(train: Bags, Y: csr_array, test: Bags, unit: Unit) -> 
             bag_dissimilarities(test, train, method),
         )
         kernel = "linear"
-    classifier = make_pipeline(StandardScaler(), SVC(kernel=kernel))
+    classifier = make_pipeline(StandardScaler(), SVC(kernel=kernel, random_state=0))
     return one_vs_rest_scores(classifier, features[0], Y, features[1])
 
 
