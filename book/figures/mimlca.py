@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,7 +175,8 @@ def enumerated(n_seeds: int = 20) -> dict[str, NDArray[np.bool_]]:
         n, q = np.diff(offsets), Y.sum(axis=1)
         p = np.minimum(n, q)
         every = list(feasible_assignments(offsets, Y))
-        found["count"].append(len(every) == np.prod(comb(n, p) * comb(q, p) * factorial(p)))
+        count = np.prod(comb(n, p) * comb(q, p) * factorial(p))
+        found["count"].append(len(every) == len(_tried(offsets, Y)) == count)
 
         A = rng.normal(size=(2, 2))
         U = np.linalg.svd(X, full_matrices=False)[0]
@@ -202,6 +204,17 @@ def enumerated(n_seeds: int = 20) -> dict[str, NDArray[np.bool_]]:
             bool(np.isclose(reached, max(overlaps))) and max(values) < reached + 1e-9
         )
     return {name: np.array(held) for name, held in found.items()}
+
+
+def _tried(offsets: NDArray[np.int64], Y: NDArray[np.int64]) -> Integers:
+    """Try every way to name the instances, or not, and keep those that Law 2017, Eq. 2 allows."""
+    k = Y.shape[1]
+    rows = np.array(list(product(range(-1, k), repeat=int(offsets[-1]))))
+    for start, end, labels in zip(offsets[:-1], offsets[1:], Y, strict=True):
+        given = (rows[:, start:end, None] == np.arange(k)).sum(axis=1)
+        full = given.sum(axis=1) == min(end - start, labels.sum())
+        rows = rows[full & (given <= labels).all(axis=1)]
+    return rows
 
 
 def _groups(X: Floats, labels: Integers) -> list[Floats]:
