@@ -103,6 +103,7 @@ def build(root: Path) -> Path:
     place = {"text/html": '<div data-quiz="page"></div>'}
     words = {"text/plain": "no picture"}
     claim = Claim("1 < 2, always.", data="two numbers", number="2")._repr_mimebundle_()
+    more = Claim("0 < 2, always.", data="two numbers", number="2")._repr_mimebundle_()
     page = notebook(
         {"cell_type": "markdown", "id": "text", "metadata": {}, "source": TEXT},
         cell(setup_cell.SOURCE, tags=[setup_cell.TAG], name=setup_cell.ID),
@@ -111,6 +112,7 @@ def build(root: Path) -> Path:
         cell("print(demo.line())", words),
         cell('quiz("page")', place),
         cell(CLAIM, claim, ["claim"]),
+        cell(CLAIM.replace("1", "0"), more, ["claim"]),
     )
     (root / "book" / "page.ipynb").write_text(page)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-b", "html", "."]

@@ -7,6 +7,7 @@ code is not shown; the mark holds it.
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -71,19 +72,25 @@ def mark(claims: list[Claim], code: str) -> str:
 
 
 def show_marks(app: Sphinx, docname: str, content: list[str]) -> None:
-    """Put marks in the places of the cells that claim; write down what the page claims."""
+    """Put marks in the places of the cells that claim; write down what the page claims.
+
+    Cells below each other share a mark.
+    """
     if Path(app.env.doc2path(docname)).suffix != ".ipynb":
         return
     notebook = nbformat.reads(content[0], as_version=4)
     found = []
-    for cell in notebook.cells:
-        if TAG not in cell.metadata.get("tags", []):
+    for claiming, group in groupby(notebook.cells, lambda c: TAG in c.metadata.get("tags", [])):
+        first, *others = cells = list(group)
+        if not claiming:
             continue
-        claims = claims_of(cell)
+        claims = [claim for cell in cells for claim in claims_of(cell)]
         found += claims
-        cell.metadata.tags = [*cell.metadata.tags, "remove-input"]
-        data = {"text/html": mark(claims, cell.source)}
-        cell.outputs = [nbformat.v4.new_output("display_data", data)]
+        first.metadata.tags = [*first.metadata.tags, "remove-input"]
+        data = {"text/html": mark(claims, "\n\n".join(cell.source for cell in cells))}
+        first.outputs = [nbformat.v4.new_output("display_data", data)]
+        for cell in others:
+            cell.metadata.tags = [*cell.metadata.tags, "remove-cell"]
     if found:
         all_claims(app.env)[docname] = found
         content[0] = nbformat.writes(notebook)

@@ -13,16 +13,19 @@ def page(small_site):
     return BeautifulSoup((small_site / "book" / "page.html").read_text(), "html.parser")
 
 
-def test_a_claim_leaves_a_mark_that_unfolds_to_its_check(page):
+def test_cells_of_claims_leave_one_mark_that_unfolds_to_the_checks(page):
     (mark,) = page.select("details.mlbook-claims")
-    assert mark.summary.text == "✓ Checked" and not mark.has_attr("open")
-    assert mark.li.text == "1 < 2, always. two numbers; 2."
+    assert mark.summary.text == "✓ 2 claims checked" and not mark.has_attr("open")
+    assert [item.text for item in mark.select("li")] == [
+        "1 < 2, always. two numbers; 2.",
+        "0 < 2, always. two numbers; 2.",
+    ]
     assert mark.pre.text.startswith('claim("1 < 2, always.", 1 < 2')
-    assert page.text.count("claim(") == 1  # the cell itself does not show its code
+    assert page.text.count("claim(") == 2  # the cells themselves do not show their code
 
 
 def test_the_list_links_to_the_mark(page):
-    (row,) = page.select("table.mlbook-claim-list tbody tr")
+    row, _ = page.select("table.mlbook-claim-list tbody tr")
     assert [cell.text for cell in row.select("td")] == ["1 < 2, always.", "two numbers", "2"]
     address, _, place = row.a["href"].rpartition("#")
     assert address in ("", "page.html") and page.select_one(f"li#{place}").text.startswith("1 < 2")
@@ -31,16 +34,17 @@ def test_the_list_links_to_the_mark(page):
 def test_the_list_says_how_many_were_checked_how(page):
     from claim_pages import summary
 
-    counted = "There are 1 claims. Of these, 0 are about random data"
+    counted = "There are 2 claims. Of these, 0 are about random data"
     assert counted in page.text.replace("\n", " ")
     claims = [Claim("a", seeds=20), Claim("b", stored=("c",)), Claim("d", cause=True), Claim("e")]
     text = summary(claims)
     assert "4 claims" in text and "1 are about random data" in text and "1 name a cause" in text
 
 
-def test_several_claims_share_a_mark():
+def test_every_claim_has_a_place_of_its_own():
     from claim_pages import anchor, mark
 
+    assert "✓ Checked</summary>" in mark([Claim("a")], "x = 1")
     html = BeautifulSoup(mark([Claim("a < b"), Claim("c")], "x = 1"), "html.parser")
     assert html.summary.text == "✓ 2 claims checked"
     places = [item["id"] for item in html.select("li")]
