@@ -15,11 +15,9 @@ from zlib import crc32
 import nbformat
 from docutils import nodes
 from nbformat import NotebookNode
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.highlighting import PygmentsBridge
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -64,7 +62,7 @@ def mark(claims: list[Claim], code: str) -> str:
         for claim in claims
     )
     said = "Checked" if len(claims) == 1 else f"{len(claims)} claims checked"
-    shown = highlight(code, PythonLexer(), HtmlFormatter())
+    shown = PygmentsBridge("html").highlight_block(code, "python")
     return (
         f'<details class="mlbook-claims"><summary>✓ {said}</summary>'
         f"<ul>{listed}</ul>{shown}</details>"
