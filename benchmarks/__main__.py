@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -240,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write(result: Line, path: Path) -> None:
     """Write a JSON file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.part")
+    partial = path.with_name(f"{path.name}.{uuid4().hex}.part")  # two runs may write at once
     partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     partial.replace(path)
     print(f"Written: {path}")

@@ -200,7 +200,10 @@ def _stored(name: str) -> dict[str, Any]:
     path = RESULTS / f"{name}.json"
     if not path.is_file():
         raise ValueError(f"stored must name a file of data/results, got {name!r}")
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error})") from error
     return result
 
 

@@ -15,14 +15,21 @@ _ROOMS = {
     "partitions": ("contingency", "f_measure", "hausdorff_distance", "partition_loss", "rand_loss"),
     "kmeans": ("SpectralKMeans", "spectral_bound", "spectral_embedding", "trace_objective"),
     "mlca": ("MLCA", "BinaryMLCA", "closed_form_metric"),
-    "exemplars": ("ExemplarClustering", "exemplar_energy"),
+    "exemplars": ("ExemplarClustering", "exemplar_energy", "exemplar_path"),
     "latent_crf": ("LatentExemplarMetric",),
     "dual_decomposition": ("DualDecompositionLearner",),
     "grid_crf": ("LatentGridCRF",),
     "bags": ("Bags", "bag_distances"),
     "mimlca": ("MIMLCA",),
-    "changepoints": ("segment", "segment_matrix", "segmentation_path"),
+    "changepoints": (
+        "breakpoints_from_labels",
+        "labels_from_breakpoints",
+        "segment",
+        "segment_matrix",
+        "segmentation_path",
+    ),
     "large_margin": ("LargeMarginMetric",),
+    "baselines": ("KISSME", "RCA", "LDAMetric"),
     "ncuts": ("NormalizedCutMetric", "normalized_cut"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

@@ -19,10 +19,21 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.metrics import label_ranking_average_precision_score, pairwise_distances
-from sklearn.utils import check_array
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import FLOATS, check_integer, check_list, metric_factor
+from mlbook._metric import is_list_of_sets
+from mlbook._validation import (
+    FLOATS,
+    as_array,
+    as_floats,
+    check_choice,
+    check_features,
+    check_integer,
+    check_list,
+    check_matrix,
+    check_readable,
+    metric_factor,
+)
 
 __all__ = [
     "Bags",
@@ -68,6 +79,8 @@ class Bags:
         not.
     ids : ndarray of shape (m,)
         Id of each bag; 0 to m − 1 where none were given.
+    columns : list of d strings
+        Names of the features, where the instances came in data frames that have them; else empty.
 
     Raises
     ------
@@ -89,6 +102,7 @@ class Bags:
     offsets: Integers
     order: Integers
     ids: NDArray[Any]
+    columns: list[str]
 
     def __init__(
         self,
@@ -97,19 +111,19 @@ class Bags:
         *,
         bag_ids: ArrayLike | None = None,
     ) -> None:
-        rows = _check_instances(instances)
+        rows, columns = _check_instances(instances), _column_names(instances)
         n = rows.shape[0]
         if (offsets is None) == (bag_ids is None):
             raise ValueError("offsets or bag_ids must be given, and not both")
-        layout = np.asarray(offsets if bag_ids is None else bag_ids)
         name = "offsets" if bag_ids is None else "bag_ids"
+        layout = as_array(offsets if bag_ids is None else bag_ids, name)
         if layout.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional; got shape {layout.shape}")
         if layout.dtype.kind not in "biuUSO":
             raise ValueError(f"{name} must hold integers or strings; got dtype {layout.dtype}")
         if bag_ids is None and _is_offsets(layout, n):
             starts = layout.astype(np.intp)
-            self._set(rows, starts, np.arange(n), np.arange(len(starts) - 1))
+            self._set(rows, starts, np.arange(n), np.arange(len(starts) - 1), columns)
             return
         if len(layout) != n:
             raise ValueError(
@@ -122,7 +136,7 @@ class Bags:
             order = np.argsort(codes, kind="stable")
             rows = rows[order]
             first = np.searchsorted(codes[order], np.arange(len(ids)))
-        self._set(rows, np.append(first, n), order, ids)
+        self._set(rows, np.append(first, n), order, ids, columns)
 
     def _set(
         self,
@@ -130,8 +144,10 @@ class Bags:
         offsets: Integers,
         order: Integers,
         ids: NDArray[Any],
+        columns: Sequence[str] = (),
     ) -> Self:
         self.instances, self.offsets, self.order, self.ids = instances, offsets, order, ids
+        self.columns = list(columns)
         return self
 
     @classmethod
@@ -140,8 +156,8 @@ class Bags:
 
         Parameters
         ----------
-        arrays : iterable of array-likes or sparse arrays of shape (n_i, d)
-            One per bag; n_i may be 0.
+        arrays : iterable of array-likes, data frames or sparse arrays of shape (n_i, d)
+            One per bag; n_i may be 0. Data frames need the same columns in the same order.
 
         Returns
         -------
@@ -151,25 +167,48 @@ class Bags:
         Raises
         ------
         ValueError
-            If the list is empty, or a bag is not a finite matrix with d columns.
+            If the list is empty, a bag is not a finite matrix with d columns, or the names of
+            the columns differ.
 
         Examples
         --------
         >>> Bags.from_list([[[0.0, 1.0]], [[2.0, 3.0], [4.0, 5.0]]])
         Bags(2 bags, 3 instances, 2 features)
         """
-        check_list(arrays, "arrays", "bag")
-        parts: list[Any] = [a if sp.issparse(a) else np.asarray(a) for a in arrays]
+        return cls._stacked(arrays, "arrays")
+
+    @classmethod
+    def _stacked(cls, arrays: Any, name: str) -> Self:
+        """Stack a list of bags, called `name` in errors."""
+        check_list(arrays, name, "bag")
+        if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes | dict):
+            raise ValueError(f"{name} must be a list of matrices; got {arrays!r:.200}")
+        arrays = list(arrays)
+        names = [_column_names(a) for a in arrays]
+        parts: list[Any] = [
+            a if sp.issparse(a) else as_array(a, f"{name}[{i}]") for i, a in enumerate(arrays)
+        ]
         if not parts:
-            raise ValueError("arrays must hold at least one bag; got an empty list")
+            raise ValueError(f"{name} must hold at least one bag; got an empty list")
         for i, part in enumerate(parts):
             if part.ndim != 2 or part.shape[1] != parts[0].shape[-1]:
                 raise ValueError(
-                    f"arrays must hold matrices with the same number of columns; bag 0 has shape "
+                    f"{name} must hold matrices with the same number of columns; bag 0 has shape "
                     f"{parts[0].shape}, bag {i} has shape {part.shape}"
                 )
+            if names[i] != names[0]:
+                raise ValueError(
+                    f"{name} must have the same columns in the same order; bag 0 has {names[0]}, "
+                    f"bag {i} has {names[i]}"
+                )
         stack = sp.vstack if any(map(sp.issparse, parts)) else np.concatenate
-        return cls(stack(parts), np.cumsum([0, *(part.shape[0] for part in parts)]))
+        try:
+            rows = _check_instances(stack(parts), name)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold matrices of finite numbers; {error}") from error
+        bags = cls(rows, np.cumsum([0, *(part.shape[0] for part in parts)]))
+        bags.columns = names[0]
+        return bags
 
     @classmethod
     def from_frame(cls, frame: Any, bag: Any, features: Sequence[Any] | None = None) -> Self:
@@ -194,11 +233,16 @@ class Bags:
         ValueError
             If there is no such column, or as `Bags`.
         """
-        columns = [c for c in frame.columns if c != bag] if features is None else list(features)
-        missing = [c for c in [bag, *columns] if c not in frame.columns]
+        if not hasattr(frame, "columns"):
+            raise ValueError(f"frame must be a DataFrame; got {type(frame).__name__}")
+        columns = [c for c in frame.columns if c != bag] if features is None else features
+        if not isinstance(columns, Sequence) or isinstance(columns, str | bytes):
+            raise ValueError(f"features must be a list of columns; got {features!r:.200}")
+        present = list(frame.columns)
+        missing = [c for c in [bag, *columns] if not any(c is p or _equal(c, p) for p in present)]
         if missing:
             raise ValueError(f"frame has no column {missing}; it has {list(frame.columns)}")
-        return cls(frame[columns].to_numpy(), bag_ids=frame[bag].to_numpy())
+        return cls(frame[columns], bag_ids=frame[bag].to_numpy())
 
     @property
     def sizes(self) -> Integers:
@@ -229,7 +273,9 @@ class Bags:
         >>> Bags([[1.0], [2.0], [3.0]], [0, 1, 3]).map(lambda X: 10 * X)[1].tolist()
         [[20.0], [30.0]]
         """
-        rows = _check_instances(function(self.instances))
+        if not callable(function):
+            raise ValueError(f"function must be callable; got {function!r:.200}")
+        rows = _check_instances(function(self.instances), "function(instances)")
         offsets = check_offsets(self.offsets, rows.shape[0])
         return object.__new__(Bags)._set(rows, offsets, self.order, self.ids)
 
@@ -254,7 +300,8 @@ class Bags:
             start = int(rows[0]) if len(rows) else 0
             rows = slice(start, start + len(rows))
         some = object.__new__(type(self))
-        return some._set(self.instances[rows], offsets, self.order[rows], self.ids[chosen])
+        ids, order = self.ids[chosen], self.order[rows]
+        return some._set(self.instances[rows], offsets, order, ids, self.columns)
 
     def __repr__(self) -> str:
         """Return the numbers of bags, instances and features."""
@@ -273,7 +320,7 @@ def check_offsets(offsets: ArrayLike, n: int) -> Integers:
     ValueError: offsets: bag sizes do not sum to the number of instances; expected integers that \
 rise from 0 to 3, got 2 values [0, 2]
     """
-    values = np.asarray(offsets)
+    values, n = as_array(offsets, "offsets"), check_integer(n, "n", least=0)
     if values.ndim != 1 or not _is_offsets(values, n):
         raise ValueError(
             "offsets: bag sizes do not sum to the number of instances; expected integers that rise "
@@ -307,7 +354,9 @@ def candidate_labels(Y: Any, n_bags: int) -> csr_array:
     >>> candidate_labels([[0, 1, 1], [0, 0, 0]], 2).indices.tolist()
     [1, 2]
     """
+    n_bags = check_integer(n_bags, "n_bags", least=1)
     try:
+        check_readable(Y, "Y")
         matrix = Y if sp.issparse(Y) else np.asarray(Y)
     except ValueError as error:
         raise ValueError(
@@ -319,7 +368,8 @@ def candidate_labels(Y: Any, n_bags: int) -> csr_array:
         raise ValueError(f"Y must have one row for each of {n_bags} bags; got shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"Y must hold 0 and 1; got dtype {matrix.dtype}")
-    labels = csr_array(matrix, copy=True)
+    plain = matrix.dtype in (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64))
+    labels = csr_array(matrix if plain else matrix.astype(np.float64), copy=True)
     labels.sum_duplicates()
     labels.eliminate_zeros()
     wrong = labels.data[labels.data != 1]
@@ -366,8 +416,7 @@ def bag_distances(A: Bags, B: Bags, kind: str = "min", metric: Any = "euclidean"
     >>> bag_distances(A, B).tolist(), bag_distances(A, B, kind="max").tolist()
     ([[1.0, 5.0]], [[3.0, 9.0]])
     """
-    if kind not in ("min", "max"):
-        raise ValueError(f"kind must be 'min' or 'max'; got {kind!r}")
+    check_choice(kind, "kind", ("min", "max"))
     for name, bags in (("A", A), ("B", B)):
         if not isinstance(bags, Bags):
             raise ValueError(f"{name} must be Bags; got {type(bags).__name__}")
@@ -382,7 +431,7 @@ def bag_distances(A: Bags, B: Bags, kind: str = "min", metric: Any = "euclidean"
         raise ValueError(f"A and B must have as many features; got {d} and {B.instances.shape[1]}")
     left, right = A.instances, B.instances
     if not isinstance(metric, str) and not callable(metric):
-        L = metric_factor(metric, d)
+        L = metric_factor(metric, d, "metric")
         left, right, metric = left @ L, right @ L, "euclidean"
 
     distances = np.empty((len(A), len(B)))
@@ -453,7 +502,9 @@ def citation_knn_scores(
     >>> citation_knn_scores(to_train, among, Y, n_references=2, n_citers=1)
     array([[1.        , 0.33333333]])
     """
-    D: Any = check_array(query_distances, input_name="query_distances")
+    D: Any = check_matrix(
+        query_distances, dtype=FLOATS, input_name="query_distances", squares=False
+    )
     q, m = D.shape
     labels = candidate_labels(Y, m)
     r = check_integer(n_references, "n_references", least=1, most=m)
@@ -465,7 +516,13 @@ def citation_knn_scores(
         cited = np.argsort(D, axis=0, kind="stable")[:c]
         np.add.at(voters, (cited, np.arange(m)), 1.0)
     else:
-        rivals: Any = check_array(train_distances, input_name="train_distances", copy=True)
+        rivals: Any = check_matrix(
+            train_distances,
+            dtype=FLOATS,
+            input_name="train_distances",
+            squares=False,
+            copy=True,
+        )
         if rivals.shape != (m, m):
             raise ValueError(f"train_distances must have shape ({m}, {m}); got {rivals.shape}")
         np.fill_diagonal(rivals, np.inf)
@@ -578,8 +635,8 @@ def average_precision(y_true: ArrayLike, y_score: ArrayLike) -> float:
 
 def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], Floats]:
     """Rows with a label, of both matrices, checked."""
-    scores = np.asarray(y_score, dtype=np.float64)
-    if scores.ndim != 2:
+    scores = as_floats(y_score, "y_score")
+    if scores.ndim != 2 or not len(scores):
         raise ValueError(f"y_score must be a matrix; got shape {scores.shape}")
     if np.isnan(scores).any():
         raise ValueError("y_score must not hold NaN")
@@ -597,8 +654,25 @@ def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], Float
     return relevant[labelled], scores[labelled]
 
 
-def _check_instances(instances: Any) -> Any:
-    return check_array(instances, accept_sparse="csr", dtype=FLOATS, input_name="instances")
+def as_bags(bags: Any, name: str) -> Bags:
+    """Return Bags, or a list of matrices as Bags."""
+    return bags if isinstance(bags, Bags) else Bags._stacked(bags, name)
+
+
+def _check_instances(instances: Any, name: str = "instances") -> Any:
+    return check_matrix(instances, accept_sparse="csr", dtype=FLOATS, input_name=name)
+
+
+def _column_names(instances: Any) -> list[str]:
+    """Return the names of the columns of a data frame, if all are strings."""
+    names = list(getattr(instances, "columns", []))
+    return names if all(isinstance(name, str) for name in names) else []
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Compare names of columns, which may be anything."""
+    equal = one == other
+    return isinstance(equal, bool | np.bool_) and bool(equal)
 
 
 def _is_offsets(values: NDArray[Any], n: int) -> bool:
@@ -625,3 +699,15 @@ def _blocks_of_bags(bags: Bags, n_columns: int) -> Iterator[tuple[int, int]]:
 def _few(values: NDArray[Any]) -> str:
     shown = ", ".join(str(v) for v in values[:5].tolist())
     return f"[{shown}, ...]" if len(values) > 5 else f"[{shown}]"
+
+
+def check_instances(model: Any, X: Any) -> Any:
+    """Return the instances of X, a matrix or bags, refusing other features than in `fit`."""
+    if not isinstance(X, Bags) and not is_list_of_sets(X):
+        return check_features(model, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+    bags = as_bags(X, "X")
+    seen = (model.n_features_in_, list(getattr(model, "feature_names_in_", [])))
+    given = (bags.instances.shape[1], bags.columns)
+    if seen != given:
+        raise ValueError(f"bags have {given} as features, and {seen} in fit")
+    return bags.instances

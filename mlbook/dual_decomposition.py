@@ -68,6 +68,7 @@ To test a problem of your own, take a sample so small that every x can be tried:
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -75,13 +76,19 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from mlbook._arrays import Floats, Integers
+from mlbook._blas import one_blas_thread
 from mlbook._progress import progress
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import (
+    as_floats,
+    as_vector,
+    check_boolean,
+    check_integer,
+    check_number,
+)
 
 __all__ = [
     "DualDecompositionLearner",
@@ -99,6 +106,7 @@ __all__ = [
 
 Multipliers = list[Floats]
 
+LARGEST = 1e100  # size of weights and steps
 _TIGHTEN = 50  # dual steps at the final weights, before the losses are reported
 
 
@@ -258,6 +266,47 @@ class Tightened(NamedTuple):
     multipliers: Multipliers
 
 
+def check_weights(problem: LatentProblem, w: Any) -> Floats:
+    """Return the weights of a problem, refusing another number of them, NaN and infinity."""
+    _check_problem(problem)
+    found = as_vector(w, "w", problem.n_features)
+    if np.abs(found).max(initial=0) > LARGEST:
+        raise ValueError(
+            f"w must be at most {LARGEST:g} in size, or energies overflow; got {w!r:.200}"
+        )
+    return found
+
+
+def _check_problem(problem: Any, name: str = "problem") -> None:
+    wanted = ("n_variables", "n_features", "batches")
+    if not all(hasattr(problem, attribute) for attribute in wanted):
+        raise ValueError(f"{name} must be a LatentProblem; got {problem!r:.200}")
+
+
+def _check_multipliers(problem: LatentProblem, multipliers: Any) -> Multipliers:
+    """Return the multipliers, refusing other shapes than those of the batches; O(1) if right."""
+    shapes = [tuple(batch.shape) for batch in problem.batches]
+    if not isinstance(multipliers, Sequence) or len(multipliers) != len(shapes):
+        raise ValueError(
+            f"multipliers must be a list of {len(shapes)} arrays, one for each batch; got "
+            f"{multipliers!r:.200}"
+        )
+    found = [as_floats(own, "multipliers") for own in multipliers]
+    if [own.shape for own in found] != shapes:
+        raise ValueError(f"multipliers must have shapes {shapes}; got {[m.shape for m in found]}")
+    return found
+
+
+def _check_finite(value: float) -> float:
+    """Refuse a sum over all multipliers that is not finite: an entry is not."""
+    if not np.isfinite(value):
+        raise ValueError(
+            "the loss is not finite: w or multipliers are too large, or the steps that led to "
+            "them, or the features"
+        )
+    return value
+
+
 def initial_multipliers(problem: LatentProblem) -> Multipliers:
     """λ = 0, one array per batch of the problem.
 
@@ -268,6 +317,7 @@ def initial_multipliers(problem: LatentProblem) -> Multipliers:
     >>> [multipliers.shape for multipliers in initial_multipliers(problem)]
     [(3, 3), (3,)]
     """
+    _check_problem(problem)
     return [np.zeros(batch.shape) for batch in problem.batches]
 
 
@@ -283,8 +333,9 @@ def configuration_energy(problem: LatentProblem, w: Floats, x: Any) -> float:
     >>> round(configuration_energy(problem, np.array([1.0]), np.array([1, 1, 1, 3])), 9)
     6.0
     """
+    w = check_weights(problem, w)
     states = [batch.evaluate(x) for batch in problem.batches]
-    return float(sum(w @ state.psi + state.const for state in states))
+    return _check_finite(float(sum(w @ state.psi + state.const for state in states)))
 
 
 def dual_value(problem: LatentProblem, w: Floats, multipliers: Multipliers) -> float:
@@ -300,12 +351,14 @@ def dual_value(problem: LatentProblem, w: Floats, multipliers: Multipliers) -> f
     >>> round(dual_value(problem, np.array([1.0]), initial_multipliers(problem)), 9)
     -3.6
     """
-    return float(
+    w, multipliers = check_weights(problem, w), _check_multipliers(problem, multipliers)
+    value = float(
         sum(
             batch.minimize(w, own).energy(w, own)
             for batch, own in zip(problem.batches, multipliers, strict=True)
         )
     )
+    return _check_finite(value)
 
 
 def relaxed_loss(
@@ -345,6 +398,7 @@ def relaxed_loss(
     >>> round(relaxed_loss(problem, w, initial_multipliers(problem), x).value, 9)
     9.6
     """
+    w, multipliers = check_weights(problem, w), _check_multipliers(problem, multipliers)
     dual = 0.0
     psi = np.zeros(problem.n_features)
     states = []
@@ -371,7 +425,7 @@ def relaxed_loss(
     gradients = [
         means[batch.coords] - state.mu for batch, state in zip(problem.batches, states, strict=True)
     ]
-    return RelaxedLoss(energy - dual, psi, gradients)
+    return RelaxedLoss(_check_finite(energy - dual), psi, gradients)
 
 
 def tighten(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any) -> Tightened:
@@ -407,6 +461,8 @@ def tighten(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any)
     >>> print(bounds.hinge_lower_bound, round(bounds.relaxed_loss, 1))
     0.0 1.0
     """
+    _check_problem(problem)
+    multipliers = _check_multipliers(problem, multipliers)
     energy = configuration_energy(problem, w, x)
     decoded = configuration_energy(problem, w, problem.decode(w, x))
     hinge = energy - min(energy, decoded)
@@ -498,7 +554,7 @@ class DualDecompositionLearner(BaseEstimator):
         proximal step, the v of smallest ``½ ‖v − w‖² + t J(v)``. If it has an attribute
         ``value``, that function of w is J in the objective; otherwise the objective is the
         loss alone.
-    strength : float, default=1.0
+    alpha : float, default=1.0
         τ.
     projection : callable, optional
         Maps weights to the nearest ones in the convex set. Default: all weights are allowed.
@@ -573,7 +629,7 @@ class DualDecompositionLearner(BaseEstimator):
     ...         return 1
     ...     def decode(self, w, start):
     ...         return 0
-    >>> learner = DualDecompositionLearner(strength=0.1, step_weights=0.2)
+    >>> learner = DualDecompositionLearner(alpha=0.1, step_weights=0.2)
     >>> print(learner.fit([Coin()], [0.0]).weights_.round(1))
     [-1.]
     """
@@ -582,7 +638,7 @@ class DualDecompositionLearner(BaseEstimator):
         self,
         *,
         regularizer: str | Callable[[Floats, float], Floats] = "l2",
-        strength: float = 1.0,
+        alpha: float = 1.0,
         projection: Callable[[Floats], Floats] | None = None,
         step_weights: float = 0.01,
         step_multipliers: float = 0.1,
@@ -596,7 +652,7 @@ class DualDecompositionLearner(BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.regularizer = regularizer
-        self.strength = strength
+        self.alpha = alpha
         self.projection = projection
         self.step_weights = step_weights
         self.step_multipliers = step_multipliers
@@ -632,27 +688,37 @@ class DualDecompositionLearner(BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If `tol` was not reached in `max_iter` iterations.
+            If `tol` was not reached in `max_iter` iterations, or no step improved the start.
         """
         check_integer(self.max_iter, "max_iter", least=1)
         check_integer(self.inner_iter, "inner_iter", least=1)
         check_integer(self.patience, "patience", least=1)
         check_number(self.tol, "tol", least=0)
-        check_number(self.strength, "strength", least=0)
-        check_number(self.step_weights, "step_weights", above=0)
-        check_number(self.step_multipliers, "step_multipliers", above=0)
+        check_number(self.alpha, "alpha", least=0, most=LARGEST)
+        check_number(self.step_weights, "step_weights", above=0, most=LARGEST)
+        check_number(self.step_multipliers, "step_multipliers", above=0, most=LARGEST)
         regularizer = resolve_regularizer(self.regularizer)
+        check_boolean(self.stochastic, "stochastic")
+        check_boolean(self.verbose, "verbose")
+        if self.projection is not None and not callable(self.projection):
+            raise ValueError(f"projection must be callable or None; got {self.projection!r}")
+        if self.n_jobs is not None and check_integer(self.n_jobs, "n_jobs", least=-1024) == 0:
+            raise ValueError("n_jobs must not be 0; None is one job, -1 one for each processor")
+        if not isinstance(problems, Sequence) or isinstance(problems, str | bytes):
+            raise ValueError(f"problems must be a list of problems; got {problems!r:.200}")
+        for problem in problems:
+            _check_problem(problem, "each of problems")
         problems = list(problems)
-        w: Floats = check_array(start, ensure_2d=False, dtype=np.float64, input_name="start")
+        w = as_floats(start, "start")
         counts = {problem.n_features for problem in problems}
-        if counts != {w.size} or w.ndim != 1:
+        if counts != {w.size} or w.ndim != 1 or not np.abs(w).max() <= LARGEST:
             raise ValueError(
                 "problems must not be empty, and all must have as many features as start has "
-                f"entries; got {sorted(counts)} features and start of shape {w.shape}"
+                f"finite entries; got {sorted(counts)} features and start of shape {w.shape}"
             )
-        blas = 1 if effective_n_jobs(self.n_jobs) > 1 else None
+        many = effective_n_jobs(self.n_jobs) > 1
         with (
-            threadpool_limits(blas, user_api="blas"),
+            one_blas_thread() if many else nullcontext(),
             Parallel(n_jobs=self.n_jobs, require="sharedmem") as parallel,
         ):
             descent = self._descend(problems, self._project(w), regularizer, parallel)
@@ -673,7 +739,14 @@ class DualDecompositionLearner(BaseEstimator):
         self.objective_path_ = descent.path
         self.n_iter_ = len(descent.path) - 1
         self.converged_ = descent.converged
-        if not self.converged_:
+        if (descent.path[1:] > descent.path[0]).all() and self.n_iter_:
+            warnings.warn(
+                "every step raised the objective above that of the start: lower step_weights, "
+                "unless the start cannot be improved",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif not self.converged_:
             warnings.warn(
                 f"the objective still fell by more than {self.tol:g} of itself in the last "
                 f"{min(self.patience, self.n_iter_)} of {self.n_iter_} iterations: raise max_iter",
@@ -701,10 +774,10 @@ class DualDecompositionLearner(BaseEstimator):
         def decayed(step: float) -> float:
             return step / np.sqrt(1 + rounds / 10)
 
-        def stepped(slope: Floats, strength: float) -> Floats:
+        def stepped(slope: Floats, alpha: float) -> Floats:
             """Proximal projected subgradient step on the weights (Eq. 30)."""
             step = decayed(self.step_weights)
-            return self._project(regularizer.prox(w - step * slope, step * strength))
+            return self._project(regularizer.prox(w - step * slope, step * alpha))
 
         converged = False
         with progress(self.max_iter + 1, "subgradient steps", shown=self.verbose) as show:
@@ -717,7 +790,7 @@ class DualDecompositionLearner(BaseEstimator):
                 losses, slopes, moved = _sweep(
                     problems, w, multipliers, completions, batch_step, parallel
                 )
-                path.append(self.strength * regularizer.value(w) + losses)
+                path.append(self.alpha * regularizer.value(w) + losses)
                 if not lowest or path[-1] < lowest[-1]:
                     best = _Iterate(t, w, multipliers, completions, losses)
                 lowest.append(min(path))
@@ -735,7 +808,7 @@ class DualDecompositionLearner(BaseEstimator):
                             _, slope, multipliers[k] = _visit(
                                 problems[k], w, multipliers[k], x, step
                             )
-                            w = stepped(slope, self.strength / K)
+                            w = stepped(slope, self.alpha / K)
                     rounds += self.inner_iter
                     continue
                 for inner in range(self.inner_iter):
@@ -744,7 +817,7 @@ class DualDecompositionLearner(BaseEstimator):
                         _, slopes, moved = _sweep(
                             problems, w, multipliers, completions, step, parallel
                         )
-                    w = stepped(slopes, self.strength)
+                    w = stepped(slopes, self.alpha)
                     multipliers = moved
                     rounds += 1
         return _Descent(best, np.array(path), converged)
@@ -775,10 +848,6 @@ def _visit(
 ) -> tuple[float, Floats, Multipliers]:
     """Loss, its slope in w, and the multipliers after a step."""
     loss = relaxed_loss(problem, w, multipliers, x)
-    if not np.isfinite(loss.value):
-        raise ValueError(
-            "the loss is not finite: the steps are too long, or the features too large"
-        )
     moved = multipliers
     if step:
         moved = [

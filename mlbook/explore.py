@@ -186,7 +186,10 @@ def _controls(
         raise ValueError(f"figure_function must be callable, got {figure_function!r}")
     if not sliders:
         raise ValueError("explore needs at least one slider, such as k=[2, 3, 4]")
-    signature = inspect.signature(figure_function)
+    try:
+        signature = inspect.signature(figure_function)
+    except ValueError as error:
+        raise ValueError(f"figure_function must have a signature; {error}") from error
     try:
         signature.bind(**dict.fromkeys(sliders))
     except TypeError as error:

@@ -17,7 +17,7 @@ from sklearn.utils import gen_batches
 
 from mlbook._arrays import Floats
 from mlbook._optional import need
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import as_array, check_integer, check_number
 
 __all__ = [
     "colour_and_position",
@@ -81,7 +81,7 @@ def dense_sift(gray: ArrayLike, *, cell_size: float = 4.0) -> NDArray[Any]:
     array([2])
     """
     image = _check_image(gray, "gray", colour=False)
-    cell = check_number(cell_size, "cell_size", above=0)
+    cell = check_number(cell_size, "cell_size", least=0.01, most=1e6)
     blur = np.sqrt(max(0.0, (cell * SCALE_PER_CELL) ** 2 - CAMERA_BLUR**2))
     smooth = gaussian_filter(image.astype(np.float64), blur, mode="reflect")
     maps = _orientation_maps(smooth).astype(image.dtype)
@@ -226,7 +226,7 @@ def resize_with_mask(
            [0, 1]])
     """
     given = _check_image(image, "image")
-    codes = np.asarray(mask)
+    codes = as_array(mask, "mask")
     if codes.ndim != 2 or codes.dtype.kind not in "iu" or codes.size == 0:
         raise ValueError(
             f"mask must be a 2-D array of integers; got shape {codes.shape} of {codes.dtype}"
@@ -289,7 +289,7 @@ def labelled_pixels(
 
 def _check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray[Any]:
     """Return the image as floats from 0 to 1."""
-    array = np.asarray(image)
+    array = as_array(image, name)
     shapes = "(height, width, 3) or (height, width)" if colour else "(height, width)"
     if array.size == 0 or not (array.ndim == 2 or (colour and array.shape[2:] == (3,))):
         raise ValueError(f"{name} must have shape {shapes} and no side of 0; got {array.shape}")
@@ -300,7 +300,7 @@ def _check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray
             f" from {array.min()} to {array.max()}" if array.dtype.kind in "fiu" else ""
         )
         raise ValueError(f"{name} must hold uint8, or floats from 0 to 1; got {seen}")
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
+    return array.astype(np.float64 if array.dtype.itemsize >= 8 else np.float32, copy=False)
 
 
 def _skimage(module: str) -> Any:

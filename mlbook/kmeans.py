@@ -25,11 +25,19 @@ from scipy.linalg import svd
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
-from sklearn.utils import Tags, check_array, gen_batches
-from sklearn.utils.validation import validate_data
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import Tags, gen_batches
+from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import FLOATS, check_n_clusters, metric_factor
+from mlbook._validation import (
+    FLOATS,
+    check_boolean,
+    check_features,
+    check_matrix,
+    check_n_clusters,
+    metric_factor,
+)
 from mlbook.partitions import assignment_matrix
 
 __all__ = [
@@ -162,7 +170,7 @@ def spectral_embedding(
      [0.  0.  1. ]]
     """
     points, L = _check_data(X, M)
-    k = check_n_clusters(n_clusters, points.shape[0])
+    k, centred = check_n_clusters(n_clusters, points.shape[0]), check_boolean(centred, "centred")
     return _spectrum(points, L, centred).embedding(points, k)
 
 
@@ -219,7 +227,7 @@ def spectral_bound(
     (4.0, 4.0)
     """
     points, L = _check_data(X, M)
-    k = check_n_clusters(n_clusters, points.shape[0])
+    k, centred = check_n_clusters(n_clusters, points.shape[0]), check_boolean(centred, "centred")
     return _spectrum(points, L, centred).bound(points, k)
 
 
@@ -246,6 +254,8 @@ class SpectralKMeans(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each point.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each cluster.
     distortion_ : float
         k-means distortion of the labels.
     bound_ : float
@@ -308,7 +318,7 @@ class SpectralKMeans(ClusterMixin, BaseEstimator):
         ValueError
             If X, M or n_clusters is not as described.
         """
-        points = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        points = check_features(self, X, accept_sparse="csr", dtype=FLOATS)
         k = check_n_clusters(self.n_clusters, points.shape[0])
         L = None if self.M is None else metric_factor(self.M, points.shape[1])
         spectrum = _spectrum(points, L, centred=True)
@@ -318,12 +328,36 @@ class SpectralKMeans(ClusterMixin, BaseEstimator):
         mapped = _map(points, L)
         _, _, means = _clusters(mapped, rounded)
         self.labels_ = KMeans(len(means), init=means, n_init=1).fit_predict(mapped)
+        self.cluster_centers_ = _clusters(points, self.labels_)[2].astype(points.dtype)
 
         self.bound_ = spectrum.bound(points, k)
         self.distortion_ = distortion(points, self.labels_, self.M)
         excess = max(0.0, self.distortion_ - self.bound_)
         self.gap_ = excess / self.distortion_ if excess else 0.0
         return self
+
+    def predict(self, X: ArrayLike) -> Integers:
+        """Cluster of new points: that of the nearest mean under the metric.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of the points given to `fit`, `labels_`, but for ties.
+
+        Raises
+        ------
+        ValueError
+            If X has other features than in `fit`.
+        """
+        check_is_fitted(self)
+        points: Any = check_features(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        L = None if self.M is None else metric_factor(self.M, points.shape[1])
+        return pairwise_distances_argmin(_map(points, L), _map(self.cluster_centers_, L))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse X is accepted."""
@@ -408,7 +442,7 @@ def _spectrum(X: Any, L: Floats | None, centred: bool) -> _Spectrum:
 
 def _check_data(X: ArrayLike, M: ArrayLike | None) -> tuple[Any, Floats | None]:
     """Validate X and M; return X as an array or CSR matrix, and L with M = LLᵀ."""
-    points: Any = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
+    points: Any = check_matrix(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
     return points, None if M is None else metric_factor(M, points.shape[1])
 
 

@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from mlbook._validation import as_array, as_floats, check_number
+
 Integers = NDArray[np.integer]
 
 __all__ = [
@@ -74,11 +76,11 @@ def assignment_matrix(labels: ArrayLike, classes: ArrayLike | None = None) -> cs
      [1. 0.]
      [0. 1.]]
     """
-    codes, k = _encode(labels, "labels")
+    codes, k = encode(labels, "labels")
     if classes is not None:
         present = np.unique(np.asarray(labels))
-        columns = np.asarray(classes)
-        _encode(columns, "classes")
+        columns = as_array(classes, "classes")
+        encode(columns, "classes")
         if np.any(columns[1:] <= columns[:-1]):
             raise ValueError(f"classes must be increasing; got {columns}")
         missing = np.setdiff1d(present, columns)
@@ -153,7 +155,7 @@ def equivalence_matrix(labels: ArrayLike) -> NDArray[np.float64]:
      [0.  1.  0. ]
      [0.5 0.  0.5]]
     """
-    codes, _ = _encode(labels, "labels")
+    codes, _ = encode(labels, "labels")
     return np.where(codes[:, None] == codes, 1 / np.bincount(codes)[codes], 0.0)
 
 
@@ -193,7 +195,8 @@ def labels_from_matrix(C: ArrayLike, *, atol: float = 1e-8) -> Integers:
     >>> print(labels_from_matrix([[0.5, 0, 0.5], [0, 1, 0], [0.5, 0, 0.5]]))
     [0 1 0]
     """
-    C = np.asarray(C, dtype=np.float64)
+    C = as_floats(C, "C")
+    atol = check_number(atol, "atol", least=0)
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.size == 0:
         raise ValueError(f"C must be a square matrix; got shape {C.shape}")
     if not np.isfinite(C).all():
@@ -242,8 +245,8 @@ def contingency(a: ArrayLike, b: ArrayLike) -> csr_array:
     [[2 0]
      [1 1]]
     """
-    codes_a, k_a = _encode(a, "a")
-    codes_b, k_b = _encode(b, "b")
+    codes_a, k_a = encode(a, "a")
+    codes_b, k_b = encode(b, "b")
     n = len(codes_a)
     if len(codes_b) != n:
         raise ValueError(f"a and b must label the same points; got {n} and {len(codes_b)} labels")
@@ -400,9 +403,9 @@ def hausdorff_distance(a: ArrayLike, b: ArrayLike) -> float:
     return max(_farthest(frontier_a, frontier_b), _farthest(frontier_b, frontier_a)) / n
 
 
-def _encode(labels: ArrayLike, name: str) -> tuple[Integers, int]:
+def encode(labels: ArrayLike, name: str) -> tuple[Integers, int]:
     """Renumber labels as 0..k−1 in increasing order of value; return them and k."""
-    array = np.asarray(labels)
+    array = as_array(labels, name)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"{name} must be a one-dimensional array with at least one label; "
@@ -436,7 +439,7 @@ def _cells(a: ArrayLike, b: ArrayLike) -> tuple[Integers, Integers, Integers]:
 
 def _frontier(labels: ArrayLike, name: str) -> tuple[Integers, int]:
     """Return the indices at which a new segment begins, and the number of points."""
-    codes, k = _encode(labels, name)
+    codes, k = encode(labels, name)
     frontier = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     if len(frontier) != k - 1:
         raise ValueError(

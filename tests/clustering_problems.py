@@ -96,7 +96,7 @@ def small_sets(n_sets=3, n_samples=15, **kwargs):
     return [X for X, _ in draws], [np.unique(y, return_inverse=True)[1] for _, y in draws]
 
 
-def descent(problems, w, *, regularizer, strength, steps, max_iter, inner_iter=1, order=None,
+def descent(problems, w, *, regularizer, alpha, steps, max_iter, inner_iter=1, order=None,
             project=lambda w: w, patience=20, tol=1e-3):  # fmt: skip
     """The learning algorithm (Komodakis 2011, Figure 1) one line after another.
 
@@ -115,7 +115,7 @@ def descent(problems, w, *, regularizer, strength, steps, max_iter, inner_iter=1
         nonlocal w
         found, decay = losses(which), np.sqrt(1 + rounds / 10)
         slope = sum(loss.weights for loss in found)
-        w = project(prox(w - steps[0] / decay * slope, steps[0] / decay * strength * share))
+        w = project(prox(w - steps[0] / decay * slope, steps[0] / decay * alpha * share))
         for k, loss in zip(which, found, strict=True):
             pairs = zip(prices[k], loss.multipliers, strict=True)
             prices[k] = [own - steps[1] / decay * gradient for own, gradient in pairs]
@@ -125,7 +125,7 @@ def descent(problems, w, *, regularizer, strength, steps, max_iter, inner_iter=1
     for t in range(max_iter + 1):
         filled = [problems[k].complete(w, filled[k]) for k in everything]
         loss = sum(found.value for found in losses(everything))
-        path.append(strength * value(w) + loss)
+        path.append(alpha * value(w) + loss)
         if path.index(min(path)) == t:
             best = w, list(prices), list(filled), loss
         stuck = t >= patience and min(path[: t - patience + 1]) - min(path) <= tol * abs(min(path))

@@ -1,5 +1,8 @@
 """Make the virtual environments of the project, with nothing but Python's own library.
 
+What the lock files name is installed only if it has one of the hashes there, and only as a wheel:
+nothing that was downloaded is run to build something.
+
 An environment holds a small record of what it was made from. It is written last: an
 environment without it was interrupted while it was made, and is made again.
 """
@@ -9,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,7 +109,9 @@ def ensure(venv: Path, *, newest: bool = False) -> Path:
         create = [getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(venv)]
         run(create, "the virtual environment could not be made (Debian: apt install python3-venv)")
     print(f"Installing into {venv.name} (a minute or two the first time) ...", flush=True)
-    for arguments in installs(newest=newest):
+    uv = venv / "uv.txt"
+    uv.write_text(locked("uv"))
+    for arguments in installs(uv, newest=newest):
         install(venv, arguments)
     (venv / RECORD).write_text(json.dumps(wanted(newest=newest)))
     (venv / MAKING).unlink()
@@ -122,20 +128,33 @@ def install(venv: Path, arguments: list[str]) -> None:
         run([*pip, *arguments], "a package could not be installed: see above")
 
 
-def installs(*, newest: bool) -> list[list[str]]:
-    """Return the arguments of the installs, in order."""
+def installs(uv: Path, *, newest: bool) -> list[list[str]]:
+    """Return the arguments of the installs, in order; `uv` is a file that names uv alone.
+
+    Nobody knows the hashes of the newest releases yet, and a folder has none.
+    """
+    checked = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]  # the lock has them all
     if newest:
         return [
-            ["uv"],
+            [*checked, "-r", str(uv)],
             ["--upgrade", "numpy", "scipy", "scikit-learn"],
             ["--upgrade", "-e", ".[test]"],
         ]
     return [
-        ["uv"],
-        ["-r", "requirements.lock"],
-        ["--no-deps", "-r", "data/packages.txt"],
-        ["--no-deps", "-e", "."],
+        [*checked, "-r", str(uv)],
+        [*checked, "-r", "requirements.lock"],
+        [*checked, "-r", "data/packages.txt"],
+        ["--no-deps", "--no-build-isolation", "-e", "."],
     ]
+
+
+def locked(package: str) -> str:
+    """Return what the lock file says of one package: its version and its hashes."""
+    text = (ROOT / "requirements.lock").read_text()
+    lines = re.search(rf"^{package}==.*\n(?: +--hash=.*\n)*", text, re.M)
+    if lines is None:
+        raise EnvironmentFailure(f"{package} is not in requirements.lock: run `make lock`")
+    return lines[0]
 
 
 def run(command: list[str], failure: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from lock import LOCK, pinned
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -76,11 +77,9 @@ def closure(requirements: Iterable[str]) -> set[str]:
 
 def locked() -> dict[str, str]:
     """Return name -> version of the packages of the lock file that this platform needs."""
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    requirements = [Requirement(line) for line in lines if line[:1].isalnum()]
     return {
         canonicalize_name(r.name): str(r.specifier).removeprefix("==")
-        for r in requirements
+        for r in pinned(LOCK.read_text())
         if r.marker is None or r.marker.evaluate()
     }
 

@@ -1,37 +1,52 @@
-"""Bring requirements.lock up to date: the newest versions that pyproject.toml allows.
+"""Bring the lock files up to date: exact versions, and the hashes of all their files.
 
-uv resolves for every platform and Python version at once; where it is not on the machine
-it is installed into the running environment. With --keep, versions that are still allowed stay.
+requirements.lock gets the newest versions that pyproject.toml allows, for every platform and
+Python version at once. The versions in data/packages.txt are written by hand. With --keep,
+versions that are still allowed stay.
 """
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
-HEADER = "# Exact versions for every platform. Made by `make lock`; do not edit.\n"
+PACKAGES = ROOT / "data" / "packages.txt"
+HEADER = "# Exact versions for every platform, with hashes. Made by `make lock`; do not edit.\n"
+UV = (sys.executable, "-m", "uv", "pip", "compile", "--quiet")
+EVERYWHERE = (*UV, "--universal", "--python-version", "3.11", "--no-header", "--no-annotate")
+WITH_HASHES = (*EVERYWHERE, "--generate-hashes", "--only-binary", ":all:")
+HELD_BACK = ("--constraints", "tools/held_back.txt")
 
 
-def find_uv() -> str:
-    """Return the path of uv, installed first if need be."""
-    beside = str(Path(sys.executable).parent)
-    uv = shutil.which("uv") or shutil.which("uv", path=beside)
-    if uv is None:
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "uv"], check=True)
-        uv = shutil.which("uv", path=beside)
-    return str(uv)
+def pinned(text: str) -> list[Requirement]:
+    """Return the requirements of a lock file, without their hashes."""
+    lines = [line.removesuffix("\\") for line in text.splitlines()]
+    return [Requirement(line.strip()) for line in lines if line[:1].isalnum()]
 
 
 def main() -> None:
-    command = [find_uv(), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"]
-    command += ["--all-extras", "--no-header", "--no-annotate", "--output-file", str(LOCK)]
-    command += [] if "--keep" in sys.argv else ["--upgrade"]
+    upgrade = [] if "--keep" in sys.argv else ["--upgrade"]
+    command = [*WITH_HASHES, *HELD_BACK, *upgrade, "--all-extras", "--output-file", str(LOCK)]
     subprocess.run([*command, "pyproject.toml"], cwd=ROOT, check=True)
     LOCK.write_text(HEADER + LOCK.read_text())
+
+    text = PACKAGES.read_text()
+    comment = "".join(line for line in text.splitlines(True) if line.startswith("#"))
+    wanted = "\n".join(map(str, pinned(text)))
+    hashed = subprocess.run(
+        [*WITH_HASHES, "--no-deps", "-"],
+        cwd=ROOT,
+        check=True,
+        input=wanted,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    PACKAGES.write_text(comment + hashed)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ from importlib.metadata import files
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from mlbook.plots import STYLE
 
 ROOMS = (
     "executed_pages",
@@ -16,6 +19,7 @@ ROOMS = (
     "source_pages",
     "quiz_pages",
     "page_nodes",
+    "page_policy",
 )
 
 
@@ -34,9 +38,15 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     shutil.copy(source / "tex-chtml.js", target)
 
 
+def style_plots(app: Sphinx, config: Config) -> None:
+    """Draw the pictures of the reference as the book's figures are drawn."""
+    config.plot_rcparams = STYLE
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Open the rooms."""
     for room in ROOMS:
         app.setup_extension(room)
+    app.connect("config-inited", style_plots)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

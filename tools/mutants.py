@@ -135,7 +135,11 @@ class Result:
         """Read a stored result; an empty one if there is none."""
         if not path.is_file():
             return cls()
-        stored = json.loads(path.read_text())
+        try:
+            stored = json.loads(path.read_text())
+        except ValueError as error:
+            again = "`make mutants ARGS=--all` makes it again"
+            raise ValueError(f"{path} is damaged ({error}); {again}") from error
         tests = stored["tests"]
         caught = {
             function: {

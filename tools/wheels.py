@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 
 from environment import NEWEST, OLDEST
-from lock import find_uv
+from lock import UV
 
 ROOT = Path(__file__).resolve().parent.parent
 PLATFORMS = {
@@ -26,7 +26,7 @@ PLATFORMS = {
 
 def missing(requirements: str, python: str, platform: str) -> str:
     """Return why the requirements do not resolve to wheels there, or nothing if they do."""
-    command = [find_uv(), "pip", "compile", "--quiet", "--only-binary", ":all:", "-"]
+    command = [*UV, "--only-binary", ":all:", "-"]
     command += ["--python-version", python, "--python-platform", platform]
     run = subprocess.run(command, cwd=ROOT, input=requirements, capture_output=True, text=True)
     return run.stderr.strip() if run.returncode else ""

@@ -177,7 +177,7 @@ def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
 def loss_and_gap(separation: float, noise: float, seed: int) -> tuple[float, float]:
     """Return Δ to three true clouds, and the gap of the certificate, for k-means."""
     X, y = gaussians(3, separation=separation, noise=noise, seed=seed)
-    model = KMeans(3, n_init=5, random_state=0).fit(X)
+    model = KMeans(3, n_init=5, random_state=seed).fit(X)
     return partition_loss(y, model.labels_), 1 - spectral_bound(X, 3) / model.inertia_
 
 
@@ -219,7 +219,8 @@ def _swallow(truth: np.ndarray, share: float) -> tuple[np.ndarray, float, float]
 
 def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
     """Draw distortion and lower bound over the number of clusters; the data has five."""
-    counts, found, bounds = _curves(d)
+    counts = range(1, 11)
+    found, bounds, gaps = clusters_and_gaps(d)
     figure, axes = subplots(1, 1, height=3)
     ax = axes[0, 0]
     ax.plot(counts, found, marker=MARKERS[0], label="k-means")
@@ -231,16 +232,17 @@ def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
     here, below = found[k - 1], bounds[k - 1]
     return figure, (
         f"k = {k}, {d} features: distortion {here:.0f}, bound {below:.0f}; "
-        f"at most {1 - below / here:.1%} of the distortion could still be removed."
+        f"at most {gaps[k - 1]:.1%} of the distortion could still be removed."
     )
 
 
+@cache
 def clusters_and_gaps(
-    counts: list[int], d: int, seed: int
+    d: int, seed: int = 0, counts: range = range(1, 11), *, n_init: int = 10
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return distortion, bound and gap over the number of clusters; the data are five clouds."""
+    """Return distortion, bound and gap by number of clusters; the data are five clouds."""
     X, _ = gaussians(5, separation=6, noise=1, d=d, seed=seed)
-    found = np.array([KMeans(c, n_init=3, random_state=0).fit(X).inertia_ for c in counts])
+    found = np.array([KMeans(c, n_init=n_init, random_state=seed).fit(X).inertia_ for c in counts])
     bounds = np.array([spectral_bound(X, c) for c in counts])
     return found, bounds, 1 - bounds / found
 
@@ -265,15 +267,6 @@ def gap(X: np.ndarray, labels: np.ndarray) -> float:
     k = labels.max() + 1
     means = np.array([X[labels == c].mean(axis=0) for c in range(k)])
     return float(1 - spectral_bound(X, k) / KMeans(k, init=means, n_init=1).fit(X).inertia_)
-
-
-@cache
-def _curves(d: int) -> tuple[list[int], list[float], list[float]]:
-    """Numbers of clusters, distortions found by k-means, and bounds, for five clouds in R^d."""
-    X, _ = gaussians(5, separation=6, noise=1, n_per_cluster=100, d=d)
-    counts = list(range(1, 11))
-    found = [KMeans(c, n_init=3, random_state=0).fit(X).inertia_ for c in counts]
-    return counts, found, [spectral_bound(X, c) for c in counts]
 
 
 def steps(*, seed: int = 1) -> np.ndarray:

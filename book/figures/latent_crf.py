@@ -1,7 +1,7 @@
 """Figures of the chapter on the latent CRF."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cache
 from itertools import combinations, product
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -64,6 +65,7 @@ __all__ = [
     "exemplar_sets",
     "hinge_loss",
     "is_consistent",
+    "last_move",
     "learned_metric",
     "linear_gap",
     "master_and_slaves",
@@ -72,10 +74,14 @@ __all__ = [
     "one_step_in_fitting_units",
     "penalties_compared",
     "penalty_and_distance",
+    "plain_gap",
     "scores_of",
     "share_of_noise",
+    "shuffled_gap",
+    "single_steps",
     "sizes_compared",
     "slave_minima",
+    "slave_values",
     "small_problems",
     "solution_of",
     "step_through",
@@ -127,7 +133,7 @@ def _euclidean(X: Floats) -> Floats:
 
 
 def _uphill(X: Floats) -> Floats:
-    """Distances for which going up costs three times as much: asymmetric, yet geometric."""
+    """Distances for which going straight up costs three times as much: asymmetric, geometric."""
     rise = X[None, :, 1] - X[:, None, 1]
     return _euclidean(X) + 2 * np.maximum(rise, 0)
 
@@ -192,15 +198,17 @@ def _count(exemplars: Integers) -> str:
 
 def _draw_stars(ax: Axes, X: Floats, exemplars: Integers, labels: Integers) -> None:
     """Draw a line from every point to its exemplar; exemplars are large."""
-    for p, c in enumerate(labels):
-        color = COLORS[c % len(COLORS)]
-        ax.plot(*X[[p, exemplars[c]]].T, color=color, linewidth=0.8, alpha=0.6)
-        x, y = X[p]
-        ax.scatter(x, y, s=22, color=color, marker=MARKERS[c % len(MARKERS)], linewidths=0)
-    for c, q in enumerate(exemplars):
-        color, marker = COLORS[c % len(COLORS)], MARKERS[c % len(MARKERS)]
-        x, y = X[q]
-        ax.scatter(x, y, s=95, color=color, marker=marker, edgecolors=INK, zorder=3)
+    ways = np.stack([X, X[exemplars[labels]]], axis=1)
+    kinds = labels % len(COLORS)
+    for c, (color, marker) in enumerate(zip(COLORS, MARKERS, strict=True)):
+        points, centers = X[kinds == c], X[exemplars[c :: len(COLORS)]]
+        if len(centers):
+            lines = LineCollection(ways[kinds == c], colors=color, linewidths=0.8, alpha=0.6)
+            ax.add_collection(lines)
+            x, y = points.T
+            ax.scatter(x, y, s=22, color=color, marker=marker, linewidths=0)
+            x, y = centers.T
+            ax.scatter(x, y, s=95, color=color, marker=marker, edgecolors=INK, zorder=3)
     ax.set(xlim=(-0.12, 1.15), ylim=(-0.12, 1.15), xticks=[], yticks=[], aspect="equal")
 
 
@@ -260,7 +268,7 @@ def _add_while_it_pays(D: Floats, penalty: float, candidates: Integers) -> Integ
     return chosen
 
 
-STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 80, 120, 200)
+STEPS = (0, 1, 2, 3, 5, 8, 10, 20, 30, 80, 120, 200)
 
 
 @cache
@@ -418,18 +426,39 @@ def climb(
     >>> climb(problem, np.array([0.5, 0.5]), 2, step=2.0).tolist()
     [-2.0, 2.5, 2.5]
     """
+    path = _prices(problem, w, n_steps, step=step, printed=printed)
+    return np.maximum.accumulate([dual_value(problem, w, prices) for prices in path])
+
+
+def last_move(problem: ExemplarProblem, w: Floats, n_steps: int, *, step: float) -> int:
+    """Return the last of the steps of `climb` in which the printed rule moves a price, 0 if none.
+
+    Examples
+    --------
+    >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
+    >>> last_move(problem, np.array([0.5, 0.5]), 20, step=4.0)
+    1
+    """
+    path = [np.vstack(prices) for prices in _prices(problem, w, n_steps, step=step, printed=True)]
+    moves = [t for t in range(1, n_steps + 1) if (path[t] != path[t - 1]).any()]
+    return max(moves, default=0)
+
+
+def _prices(
+    problem: ExemplarProblem, w: Floats, n_steps: int, *, step: float, printed: bool
+) -> Iterator[list[Floats]]:
+    """Yield the prices before and after each step of `climb`."""
     voters = copy(problem)
     if printed:
         voters.batches = [_PrintedSlaves(problem.batches[0]), problem.batches[1]]
     x = problem.complete(w, None)
-    multipliers = initial_multipliers(problem)
-    values = [dual_value(problem, w, multipliers)]
+    prices = initial_multipliers(problem)
+    yield prices
     for t in range(n_steps):
-        slopes = relaxed_loss(voters, w, multipliers, x).multipliers
+        slopes = relaxed_loss(voters, w, prices, x).multipliers
         length = step / (1 + t / 10)
-        multipliers = [a - length * b for a, b in zip(multipliers, slopes, strict=True)]
-        values.append(dual_value(problem, w, multipliers))
-    return np.maximum.accumulate(values)
+        prices = [a - length * b for a, b in zip(prices, slopes, strict=True)]
+        yield prices
 
 
 def augmented_minimum(
@@ -523,11 +552,38 @@ def linear_gap(kind: str, seed: int, n: int = 12) -> float:
     True
     """
     D, labels = _clusters(kind, seed, n)
-    U = loss_augmented_potentials(D, labels, 4.0, 1.0)
-    one = np.zeros(n, dtype=int)
+    return _relaxation_gap(loss_augmented_potentials(D, labels, 4.0, 1.0))
+
+
+def plain_gap(kind: str, seed: int, n: int = 12) -> float:
+    """Gap of the relaxation of Eq. 1, without a loss, f = 4.
+
+    Examples
+    --------
+    >>> abs(plain_gap("Gaussian, far apart", 0, 6)) < 1e-6
+    True
+    """
+    return _relaxation_gap(_clusters(kind, seed, n)[0])
+
+
+def shuffled_gap(kind: str, seed: int, n: int = 12) -> float:
+    """Gap of the relaxation of Eq. 1 if the distances are shuffled among the pairs, f = 4.
+
+    Examples
+    --------
+    >>> shuffled_gap("Gaussian, overlapping", 0) >= -1e-6
+    True
+    """
+    D, pairs = _clusters(kind, seed, n)[0], np.triu_indices(n, 1)
+    shuffled = np.zeros_like(D)
+    shuffled[pairs] = np.random.default_rng(1000 + seed).permutation(D[pairs])
+    return _relaxation_gap(shuffled + shuffled.T)
+
+
+def _relaxation_gap(D: Floats) -> float:
+    one = np.zeros(len(D), dtype=int)
     relaxed, exact = (
-        augmented_minimum(U, labels=one, penalty=4.0, alpha=0.0, beta=0.0, integral=i)
-        for i in (False, True)
+        augmented_minimum(D, one, 4.0, alpha=0.0, beta=0.0, integral=i) for i in (False, True)
     )
     return exact - relaxed
 
@@ -705,6 +761,29 @@ def slave_minima(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> F
     return np.array(minima)
 
 
+def slave_values(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> Floats:
+    """Energy of every slave at what the library votes for it, points first; α = β = 1.
+
+    The votes have no row: a point that does not open itself goes to the nearest of what it opens.
+
+    Examples
+    --------
+    >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
+    >>> slave_values(problem, np.array([0.5, 0.5]), initial_multipliers(problem)).tolist()
+    [0.0, 0.0, 0.0, -1.0, -1.0]
+    """
+    U, y = problem.potentials(w), np.asarray(problem.labels)
+    share = U.diagonal() / (len(U) + 1)
+    votes, own = (
+        batch.minimize(w, price).mu for batch, price in zip(problem.batches, prices, strict=True)
+    )
+    ways = np.where(votes > 0, U, np.inf).min(axis=1)
+    rows = ((share + prices[0]) * votes).sum(axis=1) + np.where(votes.diagonal() > 0, 0, ways) - 1
+    theta = share + prices[1]
+    clusters = [(theta * own)[y == c].sum() - abs(1 - own[y == c].sum()) for c in np.unique(y)]
+    return np.array([*rows, *clusters])
+
+
 # Learning
 
 
@@ -749,7 +828,7 @@ def learned_metric(
     X, y = noisy_sets(rho, 4, 0)
     total = sum(map(len, y))
     model = LatentExemplarMetric(
-        strength="auto" if strength is None else strength * total,
+        alpha="auto" if strength is None else strength * total,
         penalty="auto" if penalty is None else penalty,
         max_iter=120,
         random_state=0,
@@ -953,7 +1032,7 @@ def _loss_after(n_iter: int, step_w: float, step_l: float, scales: Floats, unit:
         for points, labels in zip(X, y, strict=True)
     ]
     learner = DualDecompositionLearner(
-        regularizer="l1", strength=metric.strength_ * unit, max_iter=n_iter, tol=0,
+        regularizer="l1", alpha=metric.alpha_ * unit, max_iter=n_iter, tol=0,
         projection=lambda w: np.maximum(w, 0), step_weights=step_w, step_multipliers=step_l,
     )  # fmt: skip
     total, clusters = sum(map(len, y)), sum(len(set(labels)) for labels in y)
@@ -972,17 +1051,24 @@ def _two_steps() -> tuple[float, float]:
 
 
 @cache
+def single_steps(n_iter: int = 60) -> Floats:
+    """Loss with one step for both, of nine sizes from that of the weights to that of the prices."""
+    sizes = np.geomspace(*_two_steps(), 9)
+    scales = learned_metric(0.5).scales_
+    return np.array([_loss_after(n_iter, size, size, scales, 1.0) for size in sizes])
+
+
+@cache
 def steps_compared(n_iter: int = 60) -> list[tuple[str, str]]:
     """Run the learner with different steps and scales; return the loss of each at its best."""
-    scales = learned_metric(0.5).scales_
-    weights, prices = _two_steps()
-    choices = {
-        "two steps, each feature scaled": (weights, prices, scales),
-        "one step, that of the weights": (weights, weights, scales),
-        "one step, that of the prices": (prices, prices, scales),
-        "two steps, one scale for all": (weights, prices, scales.mean()),
+    scales, single = learned_metric(0.5).scales_, single_steps(n_iter)
+    losses = {
+        "two steps, each feature scaled": _loss_after(n_iter, *_two_steps(), scales, 1.0),
+        "one step, that of the weights": single[0],
+        "one step, that of the prices": single[-1],
+        "two steps, the mean scale for all": _loss_after(n_iter, *_two_steps(), scales.mean(), 1.0),
     }
-    return [(name, f"{_loss_after(n_iter, *steps, 1.0):.0f}") for name, steps in choices.items()]
+    return [(name, f"{loss:.0f}") for name, loss in losses.items()]
 
 
 def one_step_in_fitting_units(n_iter: int = 60) -> float:

@@ -316,7 +316,8 @@ def scenario_runs(n_seeds: int = 20) -> dict[str, Floats]:
 
     Scenarios (a), (b) and (c) of Law 2017, and Euclidean distance to the true class means; beside
     these (b) from the same bags without their strangers; "on strangers" has the share of the wrong
-    names of (b) and of (c) that strangers got.
+    names of (b) and of (c) that strangers got; "nearest named digit" has the accuracies of (a) and
+    (b) with the nearest named training digit in place of the nearest centroid.
     """
     found: dict[str, list[tuple[float, float]]] = {}
     for seed in range(n_seeds):
@@ -326,7 +327,7 @@ def scenario_runs(n_seeds: int = 20) -> dict[str, Floats]:
         euclid = accuracy(np.eye(T.shape[1]), true.centroids_, T, t)
         found.setdefault("Euclidean, true means", []).append((0.0, euclid))
         found.setdefault("(a) instance labels", []).append((0.0, np.mean(true.predict(T) == t)))
-        on_strangers = []
+        on_strangers, nearest = [], [_by_named(true, data.instances, data.labels, T, t)]
         all_rows, offsets = np.full(len(known), True), data.offsets
         sizes = np.add.reduceat(known, offsets[:-1])
         for name, Y, kept, ends in [
@@ -338,11 +339,20 @@ def scenario_runs(n_seeds: int = 20) -> dict[str, Floats]:
             names, labels = model.assignments_, data.labels[kept]
             right = float(np.mean(model.predict(T) == t))
             found.setdefault(name, []).append((wrong_names(names, labels), right))
+            nearest.append(_by_named(model, data.instances[kept], names, T, t))
             mistakes = np.count_nonzero((names >= 0) & (names != labels))
             strangers = np.count_nonzero((names >= 0) & (labels < 0))
             on_strangers.append(strangers / mistakes if mistakes else 0.0)
         found.setdefault("on strangers", []).append((on_strangers[0], on_strangers[1]))
+        found.setdefault("nearest named digit", []).append((nearest[0], nearest[1]))
     return {name: np.array(pairs) for name, pairs in found.items()}
+
+
+def _by_named(model: MIMLCA, X: Floats, names: Integers, T: Floats, t: Integers) -> float:
+    """Accuracy on T by the name of the nearest named row of X, in the metric of the model."""
+    named = names >= 0
+    nearest = _nearest(model.transform(T), model.transform(X[named]))
+    return float(np.mean(names[named][nearest] == t))
 
 
 def scenarios(n_seeds: int = 20) -> list[tuple[str, str, str]]:
@@ -669,7 +679,7 @@ def alpha_cut(model: MIMLCA, rare: int, other: int) -> float:
     >>> round(alpha_cut(from_instances(X, np.repeat([0, 1], [2, 18]), 2), 0, 1), 2)
     0.75
     """
-    scores = model.decision_function(model.centroids_[[rare, other]], alpha=0)
+    scores = model.decision_function(model.centroids_[[rare, other]], weight=0)
     lead = scores[:, rare] - scores[:, other]
     return float(lead[0] / (lead[0] - lead[1]))
 
@@ -753,7 +763,7 @@ def rules_on_digits(sizes: str, d: int, n_seeds: int = 20) -> Rules:
         rare = np.flatnonzero(counts == counts.min())
         own = centroids[rare, rare] * np.sqrt(counts[rare])
         new = [images[y[test] == c, c].mean() * np.sqrt(counts[c]) for c in rare]
-        by_score = model.predict(A[test], alpha=0.25)
+        by_score = model.predict(A[test], weight=0.25)
         rows.append(
             [
                 _balanced(_nearest(images, centroids), y[test]),

@@ -30,6 +30,7 @@ __all__ = [
     "collinear",
     "condition_and_error",
     "cost_table",
+    "deletion_errors",
     "endings",
     "error",
     "fitted_machine",
@@ -256,13 +257,37 @@ def collinear(
 
 @cache
 def error(solver: str, exponent: int, seed: int = 0) -> float:
-    """Relative error of L at condition number 10**exponent; infinite where the solver refuses."""
+    """Relative error of L at about the condition number 10**exponent; infinite where refused."""
     X, y, L = collinear(10.0**exponent, seed=seed)
     try:
         found = MLCA(solver=solver).fit(X, y).components_.T
     except ValueError:
         return math.inf
+    return _relative_error(found, L)
+
+
+def _relative_error(found: NDArray[Any], L: NDArray[Any]) -> float:
     return float(np.linalg.norm(found - L) / np.linalg.norm(L))
+
+
+def deletion_errors(exponent: int, seed: int) -> tuple[float, float]:
+    """Relative errors of L after half of 4000 rows are deleted.
+
+    The rows left have a condition number of about 10**exponent. First, the squares of the
+    triangles of the deleted rows are subtracted from those of all rows; second, the rows left
+    are fitted by QR.
+    """
+    X, y, L = collinear(10.0**exponent, n=2000, seed=seed)
+    hers = np.random.default_rng([seed, 1]).normal(size=X.shape)
+    Y, d = np.eye(4)[y], X.shape[1]
+    R, hers_R = (
+        np.asarray(np.linalg.qr(np.hstack([rows, labels]), mode="r"))
+        for rows, labels in ((np.vstack([X, hers]), np.vstack([Y, Y])), (hers, Y))
+    )
+    rest = (R.T @ R - hers_R.T @ hers_R)[:d]
+    subtracted = np.linalg.solve(rest[:, :d], rest[:, d:]) / np.sqrt(np.bincount(y))
+    fitted = MLCA(solver="qr").fit(X, y).components_.T
+    return _relative_error(subtracted, L), _relative_error(fitted, L)
 
 
 def condition_and_error(exponent: int, solver: str) -> tuple[Figure, str]:
@@ -290,7 +315,7 @@ def condition_and_error(exponent: int, solver: str) -> tuple[Figure, str]:
     ax.legend(frameon=False, loc="upper left")
     size = error(solver, exponent)
     what = "refused: XᵀX is singular" if size == math.inf else f"relative error {scientific(size)}"
-    return figure, f"condition number {power_of_ten(exponent)}, solver {solver!r}: {what}."
+    return figure, f"condition number about {power_of_ten(exponent)}, solver {solver!r}: {what}."
 
 
 @dataclass(frozen=True)
@@ -539,7 +564,7 @@ def state_and_chunk(d: int, k: int) -> tuple[Figure, str]:
     ax.plot(rows, 8 * d * rows, label="rows: 8 n d")
     size = state_bytes(d, k)
     ax.plot(rows, np.full_like(rows, size), linestyle="--", label="state: 8 (d² + d k + k)")
-    ax.axvline(d + k, color=INK, linewidth=1, linestyle=":")
+    ax.axvline(size / (8 * d), color=INK, linewidth=1, linestyle=":")
     ax.set(xscale="log", yscale="log", xlabel="rows n", ylabel="bytes", ylim=(1e2, 1e14))
     ax.legend(frameon=False, loc="upper left")
     return figure, (

@@ -59,6 +59,7 @@ __all__ = [
     "empty_lawns",
     "every_way",
     "explained",
+    "explored",
     "fit_pixels",
     "fits",
     "halves",
@@ -82,9 +83,11 @@ __all__ = [
     "segment",
     "semidefinite",
     "shadow",
+    "shared_pixels",
     "shifted",
     "sift_beside_scikit_image",
     "single_pixels",
+    "sizes_of_fur",
     "training_images",
     "two_means",
     "two_scales",
@@ -149,10 +152,29 @@ def shadow(part: str, seed: int) -> Integers:
 
 @cache
 def _materials(part: str) -> tuple[Floats, Floats]:
-    grass = data.grass().reshape(256, 2, 256, 2).mean(axis=(1, 3)) / 255
-    grass = grass[:, :128] if part == "train" else grass[:, 128:]
+    fur, grass = _regions(part, data.chelsea(), data.grass())
+    grass = grass.reshape(256, 2, 128, 2).mean(axis=(1, 3)) / 255
     green = np.clip((grass[..., None] - 0.15) / 0.6, 0, 1)
-    return data.chelsea()[FUR[part]] / 255, (1 - green) * SOIL + green * GRASS
+    return fur / 255, (1 - green) * SOIL + green * GRASS
+
+
+def _regions(part: str, cat: NDArray, grass: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the parts of two photographs that scenes for training or for testing are cut from."""
+    return cat[FUR[part]], grass[:, :256] if part == "train" else grass[:, 256:]
+
+
+def shared_pixels() -> list[int]:
+    """Count the pixels of the cat and of the grass that both kinds of scenes are cut from.
+
+    Examples
+    --------
+    >>> shared_pixels()
+    [0, 0]
+    """
+    shapes = data.chelsea().shape[:2], data.grass().shape
+    cat, grass = (np.arange(rows * columns).reshape(rows, columns) for rows, columns in shapes)
+    parts = (_regions(part, cat, grass) for part in FUR)
+    return [len(np.intersect1d(train, test)) for train, test in zip(*parts, strict=True)]
 
 
 def _cut(material: Floats, rng: np.random.Generator) -> Floats:
@@ -380,9 +402,12 @@ def light_losses(tint: float, n_images: int = 4, n_draws: int = 20) -> Floats:
             with threadpool_limits(1):
                 model = BinaryMLCA(fit_intercept=True).fit(X, y)
             tests = [_test_pixels(i, tint, centred) for i in range(10)]
-            for j, rule in enumerate(RULES):
-                found = [partition_loss(labels, segment(model, X, rule)) for X, labels in tests]
-                losses[draw, int(centred), j] = np.mean(found)
+            found = []
+            for rows, labels in tests:
+                scores = model.decision_function(rows)
+                cuts = (scores > 0, scores > two_means(scores))  # by the rules
+                found.append([partition_loss(labels, cut.astype(np.int64)) for cut in cuts])
+            losses[draw, int(centred)] = np.mean(found, axis=0)
     return losses
 
 
@@ -422,6 +447,7 @@ def direction(name: str, features: str, learned_from: str) -> tuple[Figure, str]
     )
 
 
+@cache
 def sift_beside_scikit_image(last: bool = True, sigma: float = 1.6) -> list[tuple[str, int, int]]:
     """Compare `dense_sift` with scikit-image's descriptors, as whole numbers, on a photograph.
 
@@ -472,8 +498,11 @@ def complete_graphs(
     return [colour_and_position(image, None) for image, _ in pairs], [mask for _, mask in pairs]
 
 
+_grid_edges = cache(grid_edges)
+
+
 def _edges(image: NDArray[np.generic], radius: float) -> Integers:
-    return grid_edges(image.shape[0], image.shape[1], radius)
+    return _grid_edges(image.shape[0], image.shape[1], radius)
 
 
 def cut_losses(
@@ -529,7 +558,14 @@ PICTURES = ("no shadow", "shadow", "shadow, a alone", "coffee")
 
 
 @cache
-def _picture(name: str) -> tuple[Picture, Integers]:
+def explored(name: str) -> tuple[Picture, Integers]:
+    """One of the pictures of the explorer of colour against place, and its mask.
+
+    Examples
+    --------
+    >>> [explored(name)[1].shape for name in ("shadow", "coffee")]
+    [(24, 32), (24, 36)]
+    """
     if name in PHOTOGRAPHS:
         return photograph(name, 24)
     return resize_with_mask(*scene("test", 6, shadow=1.0 if name == "no shadow" else 0.5), 24)
@@ -549,7 +585,7 @@ def cut_beside_mask(
     >>> print(f"{found:.3f} {mask:.3f} {loss:.2f}")
     0.014 0.032 0.18
     """
-    image, mask = _picture(picture)
+    image, mask = explored(picture)
     features = colour_and_position(image, None).astype(np.float64)
     colours = [0, 3, 0] if "alone" in picture else [1, 1, 1]
     shares = np.array([*(colour / 3 * c for c in colours), place / 2, place / 2])
@@ -563,7 +599,7 @@ def cut_beside_mask(
 
 def colour_and_place(picture: str, colour: float, place: float) -> tuple[Figure, str]:
     """Draw the cut of a picture into two, over the weights of colour and of place."""
-    image, mask = _picture(picture)
+    image, mask = explored(picture)
     found, value, of_mask, loss = cut_beside_mask(picture, colour, place)
     figure, axes = subplots(1, 2, height=1.9, width=5.2)
     _show(axes[0, 0], image, mask, "mask")
@@ -646,9 +682,7 @@ def majorizers() -> Figure:
 @cache
 def learned_cut() -> NormalizedCutMetric:
     """Weights learned from four scenes of 12 × 16 pixels, all pairs joined."""
-    model = NormalizedCutMetric(
-        radius=20, scales=(2.0, 8.0), max_iter=5, max_steps=3, random_state=0
-    )
+    model = NormalizedCutMetric(radius=20, scales=(2.0, 8.0), max_steps=3, tol=1e-3, random_state=0)
     with threadpool_limits(1):
         return model.fit(*complete_graphs(4))
 
@@ -708,9 +742,7 @@ def near_pairs(with_place: bool, n_draws: int = 20) -> dict[str, Floats]:
     for draw in range(n_draws):
         pictures, y = complete_graphs(2, first=2 * draw, height=9)
         X = [picture[..., kept] for picture in pictures]
-        model = NormalizedCutMetric(
-            radius=4, scales=(2.0,), max_iter=5, max_steps=3, random_state=0
-        )
+        model = NormalizedCutMetric(radius=4, scales=(2.0,), max_steps=3, tol=5e-3, random_state=0)
         with threadpool_limits(1):
             b = model.fit(X, y).weights_
             found["train"].append(float(np.mean(cut_losses(X, y, b, 4))))
@@ -872,47 +904,56 @@ def shifted(n_draws: int = 20) -> Floats:
     return cosines
 
 
-def single_pixels(n_scenes: int = 20) -> list[int]:
-    """Size of the smaller part of the cheapest cut without volumes, of scenes of 3 × 4 pixels."""
+def single_pixels(scale: float, n_scenes: int = 20) -> Integers:
+    """Size of the smaller part of the cheapest cut without volumes, of scenes of 3 × 4 pixels.
+
+    All features are weighted alike; the scale is the mean exponent.
+    """
     sizes = []
     sides = np.array(list(product([0, 1], repeat=11)))[1:]
     sides = np.hstack([np.zeros((len(sides), 1)), sides])
     for seed in range(n_scenes):
         X, y = complete_graphs(1, "test", height=3, first=seed)
-        b = 0.4 / mean_squares(X)
+        b = scale / 5 / mean_squares(X)
         W = gaussian_affinity(X[0].reshape(12, 5), _edges(y[0], 20), b).toarray()
         cuts = np.einsum("ai,ij,aj->a", sides, W, 1 - sides)
         ones = int(sides[cuts.argmin()].sum())
         sizes.append(min(ones, 12 - ones))
-    return sizes
+    return np.array(sizes)
 
 
 def cut_identities(n_graphs: int = 20, n: int = 5) -> dict[str, list[bool]]:
     """Check three statements about normalized cuts on all partitions of random graphs.
 
     They are a trace, they are a weighted distortion of k-means, and they are at least the bound.
+    The second is checked on positive semidefinite affinities only, the others also on the same
+    graphs without their loops, which are not semidefinite.
     """
     found: dict[str, list[bool]] = {"trace": [], "k-means": [], "bound": []}
     every = [np.array(labels) for labels in all_partitions(n)]
     for seed in range(n_graphs):
         factor = np.random.default_rng(seed).exponential(size=(n, n))
-        W = factor @ factor.T
-        g = W.sum(axis=1)
-        normalized = W / np.sqrt(np.outer(g, g))
-        bounds = [normalized_cut_bound(W, k) for k in range(1, n + 1)]
-        for labels in every:
-            k = int(labels.max()) + 1
-            Y = np.eye(k)[labels]
-            value = normalized_cut_value(W, labels)
-            V = np.sqrt(g)[:, None] * Y / np.sqrt(g @ Y)
-            found["trace"].append(np.isclose(value, k - np.trace(V.T @ normalized @ V)))
-            away = factor / g[:, None] - (Y.T @ factor / (g @ Y)[:, None])[labels]
-            spread = g @ np.sum(away**2, axis=1)
-            found["k-means"].append(np.isclose(spread, value - k + np.sum(W.diagonal() / g)))
-            found["bound"].append(bool(value >= bounds[k - 1] - 1e-9))
+        complete = factor @ factor.T
+        for W in (complete, complete - np.diag(complete.diagonal())):
+            g = W.sum(axis=1)
+            normalized = W / np.sqrt(np.outer(g, g))
+            bounds = [normalized_cut_bound(W, k) for k in range(1, n + 1)]
+            for labels in every:
+                k = int(labels.max()) + 1
+                Y = np.eye(k)[labels]
+                value = normalized_cut_value(W, labels)
+                V = np.sqrt(g)[:, None] * Y / np.sqrt(g @ Y)
+                found["trace"].append(np.isclose(value, k - np.trace(V.T @ normalized @ V)))
+                found["bound"].append(bool(value >= bounds[k - 1] - 1e-9))
+                if W is complete:
+                    away = factor / g[:, None] - (Y.T @ factor / (g @ Y)[:, None])[labels]
+                    spread = g @ np.sum(away**2, axis=1)
+                    constant = k - np.sum(W.diagonal() / g)
+                    found["k-means"].append(np.isclose(spread, value - constant))
     return found
 
 
+@cache
 def hinge_statements(n_draws: int = 20, n: int = 7, k: int = 2) -> dict[str, list[bool]]:
     """Check the hinge on random points: its formula, its bound, its majorizer, its empty metrics.
 
@@ -993,6 +1034,30 @@ def empty_lawns(n_scenes: int = 20) -> Floats:
     model = fit_pixels(8, centred=True)
     rows = [pixels(scene("test", seed, size=0.0)[0], centred=True) for seed in range(n_scenes)]
     return np.array([[segment(model, X, rule).mean() for rule in RULES] for X in rows])
+
+
+@cache
+def sizes_of_fur(size: float, share: float | None = None, n_scenes: int = 20) -> Floats:
+    """Δ of the sign and of two means on test scenes with fur of a size, by one score.
+
+    It is learned from four scenes, each centred. The test scenes are centred too; with a share,
+    at the mean that they would have if the fur took this share of them.
+
+    Examples
+    --------
+    >>> sizes_of_fur(1.0, n_scenes=2).shape
+    (2, 2)
+    """
+    model = fit_pixels(4, centred=True)
+    losses = []
+    for seed in range(n_scenes):
+        image, mask = scene("test", seed, size=size)
+        X, y = pixels(image), mask.ravel()
+        lawn, fur = (X[y == c].mean(axis=0) for c in (0, 1))
+        part = y.mean() if share is None else share
+        X = X - (1 - part) * lawn - part * fur
+        losses.append([partition_loss(y, segment(model, X, rule)) for rule in RULES])
+    return np.array(losses)
 
 
 def fits(name: str) -> Floats:

@@ -11,9 +11,7 @@ from mlbook.plots import STYLE
 
 __all__ = ["book_style", "table"]
 
-# What a cell may hold and the page must not read as HTML: a `<` that opens a tag.
-# Code, formulas and line breaks are matched first, and kept.
-KEPT_OR_TAG = re.compile(r"(`[^`]*`|\$(?!\s)[^$]*(?<!\s)\$(?!\d)|<br>)|<(?=[A-Za-z/!?])")
+TAG = "<(?=[A-Za-z/!?])"  # what opens a tag
 
 
 def book_style() -> None:
@@ -37,16 +35,16 @@ def book_style() -> None:
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> Markdown:
     """Show rows as a table, on a page and in a notebook; a mean stays with its spread.
 
-    Cells are Markdown: bold, links, `code`, $formulas$ and <br> work, other HTML is shown as
-    it is written. The note, also Markdown, stands below the table.
+    Cells are Markdown: bold, links and `code` work, HTML is shown as it is written; in code a
+    space is put between "<" and a letter. The note, also Markdown, stands below the table.
 
     Examples
     --------
-    >>> print(table(["n", "loss"], [(3, 0.5), ("<b>", "a < b<br>**c**")]).data)
+    >>> print(table(["n", "loss"], [(3, 0.5), ("<b>", "a < b **c**")]).data)
     | n | loss |
     | --- | --- |
     | 3 | 0.5 |
-    | &lt;b> | a < b<br>**c** |
+    | &lt;b> | a < b **c** |
     """
     lines = [header, ["---"] * len(header), *rows]
     text = "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
@@ -55,5 +53,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "
 
 
 def _cell(content: object) -> str:
-    """Write a cell so that it opens no HTML tag but <br>."""
-    return KEPT_OR_TAG.sub(lambda match: match[1] or "&lt;", str(content))
+    """Write a cell so that it opens no HTML tag and stays one cell."""
+    text = " ".join(str(content).splitlines())
+    text = re.sub("`[^`]*`", lambda code: re.sub(TAG, "< ", code[0]), text)
+    return re.sub(r"(?<!\\)\|", r"\\|", re.sub(TAG, "&lt;", text))

@@ -38,7 +38,7 @@ def learn(
             model = LatentExemplarMetric(
                 features=features,
                 penalty=max(price * size, 1.5),
-                strength=0.1 * n_points,
+                alpha=0.1 * n_points,
                 random_state=0,
             )
             models.append(model.fit(datasets, partitions))

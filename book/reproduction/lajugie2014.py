@@ -179,10 +179,10 @@ EXPERIMENTS = [
         "is wrong if the number of change points found in it is not the annotated one. 10 folds by "
         "tumour, 3 random assignments, which are the runs. The penalty of a segment (its "
         "multiple of the length for all but the log ratios as they are) and the width of the "
-        "Hermite functions, one of 1, 2, 4, 8 median absolute deviations, are chosen by the "
-        "regions of the training folds. The metric, diagonal with α = 0.01, is learned from at "
-        "most 60 profiles of at most 1000 probes, whose labels are the best segmentation that "
-        "agrees with all regions. At most 15 segments.",
+        "Hermite functions, one of 1, 2, 4, 8 times 1.4826 median absolute deviations, are "
+        "chosen by the regions of the training folds. The metric, diagonal with α = 0.01, is "
+        "learned from at most 60 profiles of at most 1000 probes, whose labels are the best "
+        "segmentation that agrees with all regions. At most 15 segments.",
         reasons=dict.fromkeys(
             ((NO_LEARNING, "error"), (LEARNED, "error")),
             "a part of the data, in which every profile has a change point; the paper does not "

@@ -333,7 +333,7 @@ def run_table3(unit: Unit) -> dict[str, float]:
         model = MIMLCA(kernel="chi2_rbf").fit(*known_instances(fold))
     values: dict[str, float] = {}
     for alpha in ALPHAS:
-        found = rates(fold.y_test, model.predict(fold.X_test, alpha=alpha))
+        found = rates(fold.y_test, model.predict(fold.X_test, weight=alpha))
         values |= {f"{key}{alpha:g}": value for key, value in found.items()}
     return values
 

@@ -213,7 +213,8 @@ def _read_partial(
             lines.append(json.loads(text))
         except ValueError:  # the line that was being written when the run was cut off
             break
-    if not lines or not all(isinstance(line, dict) for line in lines):
+    whole = lines and all(isinstance(line, dict) for line in lines)
+    if not whole or not all({"unit", "values", "seconds"} <= line.keys() for line in lines[1:]):
         print(f"{path} is damaged and was dropped: all units are run again", file=sys.stderr)
         return head, []
     if lines[0].get("fingerprint") != head["fingerprint"]:

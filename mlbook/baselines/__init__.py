@@ -22,13 +22,17 @@ KISSME and XQDA have them all here too, but through class scatters, in O(nd²) o
 instead of O(n²d²). The iterative methods draw `N_PAIRS` of them, and LMNN, whose cost is
 quadratic in n, draws at most `MAX_SAMPLES` rows.
 
-RCA, MMC, ITML and LMNN are those of metric-learn with its default settings, and need the
+MMC, ITML and LMNN are those of metric-learn with its default settings, and need the
 extra ``reproduce``.
 
-The files: `metrics` (all of these), `bags` (methods that learn from bags of instances), and
-`correlation_clustering` (a structured SVM whose output is a partition).
+`RCA`, `KISSME` and `LDAMetric` are estimators: they have `fit`, `transform`, `cluster` and `score`.
+
+The files: `metrics` (all of these), `estimators` (three of them for scikit-learn), `bags`
+(methods that learn from bags of instances), and `correlation_clustering` (a structured SVM whose
+output is a partition).
 """
 
+from mlbook.baselines.estimators import KISSME, RCA, LDAMetric
 from mlbook.baselines.metrics import (
     MAX_SAMPLES,
     METRICS,
@@ -40,16 +44,18 @@ from mlbook.baselines.metrics import (
     lmnn,
     mmc,
     pcca,
-    pcca_loss,
     rca,
     regression,
     xqda,
 )
 
 __all__ = [
+    "KISSME",
     "MAX_SAMPLES",
     "METRICS",
     "N_PAIRS",
+    "RCA",
+    "LDAMetric",
     "euclidean",
     "itml",
     "kissme",
@@ -57,7 +63,6 @@ __all__ = [
     "lmnn",
     "mmc",
     "pcca",
-    "pcca_loss",
     "rca",
     "regression",
     "xqda",

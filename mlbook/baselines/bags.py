@@ -16,6 +16,7 @@ its Table 7; in Table 4 MILBoost has the lowest average precision.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +27,14 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers, squared_norms
-from mlbook._validation import check_choice, check_integer, check_number
-from mlbook.bags import Bags, candidate_labels
+from mlbook._validation import as_array, check_choice, check_integer, check_matrix, check_number
+from mlbook.bags import Bags, as_bags, candidate_labels
 
 __all__ = [
     "DISSIMILARITIES",
@@ -115,7 +117,8 @@ def miml(
     is monotone. Both are mended here. Its other two peculiarities are options: it starts
     from reference vectors drawn from N(0, I), whatever the data (``init="random"``), and it
     stores them as points of the span of A (``outside="zero"``). The second makes the data
-    look far from them in all other directions, so that the span hardly ever changes again.
+    look far from them in all other directions, farthest where values are large, so that A turns
+    away from these, also if they tell the categories apart.
 
     Each round takes O(r Σ_i n_i q_i) for the q_i labels of bags i, up to `max_inner`
     eigenproblems of O(d³), and up to `max_inner` sweeps of O(k r).
@@ -169,10 +172,8 @@ def miml(
     max_iter = check_integer(max_iter, "max_iter", least=1)
     max_inner = check_integer(max_inner, "max_inner", least=1)
     tol = check_number(tol, "tol", least=0)
-    if init not in ("means", "random"):
-        raise ValueError(f"init must be 'means' or 'random'; got {init!r}")
-    if outside not in ("mean", "zero"):
-        raise ValueError(f"outside must be 'mean' or 'zero'; got {outside!r}")
+    check_choice(init, "init", ("means", "random"))
+    check_choice(outside, "outside", ("mean", "zero"))
     # one pair (bag, label) after the other: which bag, which label, sums over the pairs of a label
     owners = np.repeat(np.arange(len(bags)), np.diff(labels.indptr))
     categories = labels.indices.astype(np.intp)
@@ -211,6 +212,8 @@ def miml(
         path.append(_spread(inside) / float(np.einsum("ij,ij->", residual, residual)))
         if len(path) > 1 and path[-1] - path[-2] <= tol * path[-1]:
             break
+    else:
+        _warn_of_rounds("miml", "the ratio still rises", max_iter)
     return MIML(A.T, Z, np.array(path))
 
 
@@ -286,24 +289,37 @@ class _PairRuns:
         n_columns: Integers,
     ) -> None:
         """Run p has all pairs of n_rows[p] rows of A and n_columns[p] rows of B."""
+        self.row_start, self.column_start, self.n_columns = row_start, column_start, n_columns
         self.sizes = n_rows * n_columns
-        self.starts = np.append(0, np.cumsum(self.sizes)[:-1])
-        within = np.arange(self.sizes.sum()) - np.repeat(self.starts, self.sizes)
-        row, column = np.divmod(within, np.repeat(n_columns, self.sizes))
-        self.rows = np.repeat(row_start, self.sizes) + row
-        self.columns = np.repeat(column_start, self.sizes) + column
 
     def nearest(self, A: Floats, B: Floats) -> tuple[Integers, Integers]:
-        """Rows of A and of B that are the nearest pair of each run, the first where some tie."""
-        distances = np.empty(len(self.rows))
-        step = max(1, BLOCK_ENTRIES // A.shape[1])
-        for i in range(0, len(distances), step):
-            part = slice(i, i + step)
-            distances[part] = squared_norms(A[self.rows[part]] - B[self.columns[part]])
-        least = np.repeat(np.minimum.reduceat(distances, self.starts), self.sizes)
+        """Rows of A and of B that are the nearest pair of each run, the first where some tie.
+
+        As many runs are worked on at a time as have BLOCK_ENTRIES differences: memory is bounded
+        by these or the largest run.
+        """
+        at_once = max(1, BLOCK_ENTRIES // A.shape[1])
+        ends = np.cumsum(self.sizes)
+        found, first = [], 0
+        while first < len(ends):
+            before = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + at_once, side="right")))
+            found.append(self._nearest_of(slice(first, last), A, B))
+            first = last
+        return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+
+    def _nearest_of(self, runs: slice, A: Floats, B: Floats) -> tuple[Integers, Integers]:
+        sizes = self.sizes[runs]
+        starts = np.append(0, np.cumsum(sizes)[:-1])
+        within = np.arange(sizes.sum()) - np.repeat(starts, sizes)
+        row, column = np.divmod(within, np.repeat(self.n_columns[runs], sizes))
+        rows = np.repeat(self.row_start[runs], sizes) + row
+        columns = np.repeat(self.column_start[runs], sizes) + column
+        distances = squared_norms(A[rows] - B[columns])
+        least = np.repeat(np.minimum.reduceat(distances, starts), sizes)
         ties = np.flatnonzero(distances == least)
-        chosen = ties[np.searchsorted(ties, self.starts)]
-        return self.rows[chosen], self.columns[chosen]
+        chosen = ties[np.searchsorted(ties, starts)]
+        return rows[chosen], columns[chosen]
 
 
 def mildml(
@@ -390,7 +406,14 @@ def mildml(
             method="L-BFGS-B",
             options={"maxiter": 20},
         ).x
+    else:
+        _warn_of_rounds("mildml", "nearest instances still change", max_iter)
     return parameters[:-1].reshape(L.shape)
+
+
+def _warn_of_rounds(method: str, what: str, max_iter: int) -> None:
+    message = f"{method}: {what} after max_iter={max_iter} rounds; raise max_iter"
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def _logistic_loss(
@@ -476,8 +499,8 @@ def class_to_bag_metric(
     1.265
     0.647
     """
-    A: Any = check_array(within, dtype=np.float64, input_name="within")
-    B: Any = check_array(between, dtype=np.float64, input_name="between")
+    A: Any = check_matrix(within, dtype=np.float64, input_name="within")
+    B: Any = check_matrix(between, dtype=np.float64, input_name="between")
     if A.shape[1] != B.shape[1]:
         raise ValueError(
             f"within and between must have as many features; got {A.shape[1]} and {B.shape[1]}"
@@ -728,7 +751,7 @@ def one_vs_rest_scores(classifier: Any, train: ArrayLike, Y: Any, test: ArrayLik
     >>> one_vs_rest_scores(SVC(kernel="linear"), [[0.0], [1.0], [4.0]], Y, [[3.0]]).round(3)
     array([[0.333,   inf]])
     """
-    rows, queries = np.asarray(train), np.asarray(test)
+    rows, queries = as_array(train, "train"), as_array(test, "test")
     labels = candidate_labels(Y, len(rows)).toarray()
     scores = np.where(labels.any(axis=0), np.inf, -np.inf) * np.ones((len(queries), 1))
     for c in np.flatnonzero(labels.any(axis=0) & ~labels.all(axis=0)):
@@ -743,8 +766,7 @@ def _nearest_of_bags(X: Any, instances: Any, bags: Bags) -> Floats:
 
 def _full_bags(bags: Any, name: str) -> Bags:
     """Return Bags, refusing empty ones."""
-    if not isinstance(bags, Bags):
-        bags = Bags.from_list(bags)
+    bags = as_bags(bags, name)
     empty = np.flatnonzero(bags.sizes == 0)
     if empty.size:
         raise ValueError(f"{name} must have an instance in every bag; bag {empty[0]} is empty")

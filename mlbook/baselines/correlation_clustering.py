@@ -11,6 +11,7 @@ This is the method that Komodakis 2011 compares with. It has no exemplars and no
 variables; every pair of a cluster counts.
 """
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Self
@@ -20,11 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._metric import check_lists
+from mlbook._validation import as_floats, check_classes, check_integer, check_matrix, check_number
 
 __all__ = [
     "CorrelationClusteringSVM",
@@ -173,7 +175,7 @@ class CorrelationClusteringSVM(BaseEstimator):
 
     Parameters
     ----------
-    strength : float, default=1e-2
+    alpha : float, default=1e-2
         λ, positive.
     tol : float, default=1e-3
         Duality gap to stop at, an amount of the objective; the loss is at most 1.
@@ -201,20 +203,20 @@ class CorrelationClusteringSVM(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    def __init__(self, *, strength: float = 1e-2, tol: float = 1e-3, max_iter: int = 200) -> None:
-        self.strength = strength
+    def __init__(self, *, alpha: float = 1e-2, tol: float = 1e-3, max_iter: int = 200) -> None:
+        self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, datasets: Sequence[ArrayLike], partitions: Sequence[ArrayLike]) -> Self:
+    def fit(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> Self:
         """Learn the weights of the features.
 
         Parameters
         ----------
-        datasets : sequence of arrays of shape (F, n, n)
+        Xs : list of arrays of shape (F, n, n)
             Features of all pairs, symmetric, one stack for each training set. A constant
             feature makes room for a threshold.
-        partitions : sequence of arrays of shape (n,)
+        ys : list of arrays of shape (n,)
             The given partitions.
 
         Returns
@@ -226,45 +228,53 @@ class CorrelationClusteringSVM(BaseEstimator):
         ------
         ValueError
             If an argument or a parameter is not as described.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above `tol` after `max_iter` steps.
         """
-        strength = check_number(self.strength, "strength", above=0)
+        alpha = check_number(self.alpha, "alpha", above=0)
         tol = check_number(self.tol, "tol", above=0)
         max_iter = check_integer(self.max_iter, "max_iter", least=1)
-        if not len(datasets) or len(datasets) != len(partitions):
-            raise ValueError(
-                "datasets and partitions must have the same length, at least 1; got "
-                f"{len(datasets)} and {len(partitions)}"
-            )
-        stacks = [_check_stack(stack) for stack in datasets]
+        check_lists(Xs, ys)
+        stacks = [_check_stack(stack) for stack in Xs]
         if len({len(stack) for stack in stacks}) > 1:
-            raise ValueError(f"datasets must agree on F; got {[len(stack) for stack in stacks]}")
+            raise ValueError(f"Xs must agree on F; got {[len(stack) for stack in stacks]}")
         given = [
-            _joined(_check_labels(labels, stack.shape[1]))
-            for stack, labels in zip(stacks, partitions, strict=True)
+            _joined(_check_labels(labels, stack.shape[1], f"ys[{i}]"))
+            for i, (stack, labels) in enumerate(zip(stacks, ys, strict=True))
         ]
         w, constant = np.zeros(len(stacks[0])), 0.0  # a dual solution and its linear part
         self.objective_ = np.inf
         for self.n_iter_ in range(1, max_iter + 1):
             found = [_most_violated(w, *problem) for problem in zip(stacks, given, strict=True)]
             loss, violation = (np.mean(part, axis=0) for part in zip(*found, strict=True))
-            square = strength * (w @ w)
+            square = alpha * (w @ w)
             objective, bound = square / 2 + loss + w @ violation, constant - square / 2
             if objective < self.objective_:
                 self.weights_, self.objective_ = w, float(objective)
             self.duality_gap_ = float(self.objective_ - bound)
             if self.duality_gap_ <= tol:
                 break
-            step = w + violation / strength
-            curvature = strength * (step @ step)
+            step = w + violation / alpha
+            curvature = alpha * (step @ step)
             share = 1.0 if curvature == 0 else min((objective - bound) / curvature, 1.0)
             w = w - share * step
             constant += share * (loss - constant)
+        else:
+            warnings.warn(
+                f"the gap is {self.duality_gap_:.2g} after max_iter={max_iter} steps, above tol="
+                f"{tol:g}; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def similarities(self, features: ArrayLike) -> Floats:
         """Return w·φ for a stack of features of shape (F, n, m)."""
         check_is_fitted(self, "weights_")
-        stack: Any = np.asarray(features, dtype=np.float64)
+        stack: Any = as_floats(features, "features")
         if stack.ndim != 3 or len(stack) != len(self.weights_):
             raise ValueError(
                 f"features must have shape ({len(self.weights_)}, n, m); got {stack.shape}"
@@ -335,7 +345,7 @@ def _joined(labels: Integers) -> NDArray[np.bool_]:
 
 def _check_similarities(S: ArrayLike) -> Floats:
     """Return S as its symmetric part with a zero diagonal."""
-    matrix: Any = check_array(S, dtype=np.float64, input_name="S")
+    matrix: Any = check_matrix(S, dtype=np.float64, input_name="S")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"S must be square; got shape {matrix.shape}")
     matrix = (matrix + matrix.T) / 2
@@ -344,16 +354,18 @@ def _check_similarities(S: ArrayLike) -> Floats:
 
 
 def _check_stack(stack: ArrayLike) -> Floats:
-    array = np.asarray(stack, dtype=np.float64)
+    array = as_floats(stack, "Xs")
     if array.ndim != 3 or array.shape[1] != array.shape[2] or 0 in array.shape:
-        raise ValueError(f"datasets must have shape (F, n, n) each; got {array.shape}")
+        raise ValueError(f"Xs must have shape (F, n, n) each; got {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError("datasets must hold finite numbers; got NaN or infinity")
+        raise ValueError("Xs must hold finite numbers; got NaN or infinity")
     return array
 
 
-def _check_labels(labels: ArrayLike, n: int) -> Integers:
-    array = np.asarray(labels)
+def _check_labels(labels: ArrayLike, n: int, name: str = "labels") -> Integers:
+    array = check_classes(labels, name)
+    if array.dtype.kind in "iuf" and array.size and array.min() < 0:
+        raise ValueError(f"{name} must not be negative (-1: unknown); got {array.min()}")
     if array.shape != (n,):
-        raise ValueError(f"labels must have shape ({n},), one per point; got {array.shape}")
+        raise ValueError(f"{name} must have shape ({n},), one per point; got {array.shape}")
     return np.unique(array, return_inverse=True)[1]

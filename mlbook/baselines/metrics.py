@@ -14,12 +14,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, check_X_y
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_consistent_length, check_random_state
 
 from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
-from mlbook._validation import FLOATS, check_integer
+from mlbook._validation import FLOATS, check_classes, check_integer, check_matrix
 
 N_PAIRS = {"pcca": 20_000, "mmc": 2_000, "itml": 500}
 """Number of pairs that a method draws, half of them similar and half dissimilar."""
@@ -65,11 +64,11 @@ def _metric(learn: Callable[..., Floats]) -> Callable[..., NDArray[Any]]:
 
     @wraps(learn)
     def checked(X: ArrayLike, y: ArrayLike, **options: Any) -> NDArray[Any]:
-        rows, labels = check_X_y(X, y, dtype=FLOATS)
-        check_classification_targets(labels)
+        rows, labels = check_matrix(X, dtype=FLOATS, input_name="X"), check_classes(y, "y")
+        check_consistent_length(rows, labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y must have at least two classes; got only {classes[0]!r}")
+            raise ValueError(f"y must have at least two classes; got 1 class, {classes.tolist()}")
         if not np.square(np.ptp(rows, axis=0), dtype=np.float64).any():
             raise ValueError("X must have rows that differ; got equal rows")
         components = learn(rows.astype(np.float64, copy=False), codes, **options)
@@ -130,7 +129,10 @@ def lda(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     >>> lda(X, [0, 0, 1, 1]).shape
     (1, 2)
     """
-    return LinearDiscriminantAnalysis().fit(X, y).scalings_[:, : y.max()].T
+    if len(y) <= y.max() + 1:
+        raise ValueError("y must have a class with at least two rows; got one row in each")
+    with np.errstate(invalid="ignore"):  # equal means give NaN, which is refused
+        return LinearDiscriminantAnalysis().fit(X, y).scalings_[:, : y.max()].T
 
 
 @_metric
@@ -138,8 +140,8 @@ def rca(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
     """Relevant component analysis, one chunk per class (Shental et al. 2002).
 
     M is the inverse of the within-class covariance. It follows every change of coordinates,
-    and so is learned on whitened rows, which spares metric-learn collinear features and
-    unlike units. O(nd²).
+    and so is learned on whitened rows: neither collinear features nor unlike units
+    matter. O(nd²).
 
     Examples
     --------
@@ -150,12 +152,12 @@ def rca(X: Floats, y: Integers, *, random_state: Any = None) -> Floats:
      [0.    0.5  ]]
     """
     W = _whitener(_scatter(X) / len(X))
-    with _metric_learn() as library:
-        warnings.filterwarnings("error", "The inner covariance matrix is not invertible")
-        try:
-            return library.RCA().fit(X @ W.T, y).components_ @ W
-        except UserWarning:
-            raise ValueError(_NOT_VARYING_WITHIN) from None
+    rows = (X - X[0]) @ W.T
+    within = sum(_scatter(rows[group]) for group in _rows_of_classes(y)) / len(X)
+    values, vectors = eigh(within)
+    if values[0] < 10 * len(values) * np.finfo(np.float64).eps:
+        raise ValueError(_NOT_VARYING_WITHIN)
+    return (vectors / np.sqrt(values)) @ vectors.T @ W
 
 
 @_metric

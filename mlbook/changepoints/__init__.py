@@ -33,15 +33,17 @@ with a unit vector v. No pruning is done for a general A.
 The room holds:
 
 - ``segmentation.py``: the functions that cut a sequence, and Hermite features;
-- ``labels.py``: runs of labels, and constraints from what is known;
+- ``labels.py``: runs of labels, lists of breakpoints, and constraints from what is known;
 - ``search.py``: scores of segments and the dynamic programming over them;
 - ``compiled.py``: the search with a penalty once more, for numba.
 """
 
 from mlbook.changepoints.labels import (
     SegmentConstraints,
+    breakpoints_from_labels,
     constraints_from_intervals,
     constraints_from_labels,
+    labels_from_breakpoints,
     segment_starts,
 )
 from mlbook.changepoints.segmentation import (
@@ -56,9 +58,11 @@ from mlbook.changepoints.segmentation import (
 __all__ = [
     "SegmentConstraints",
     "SegmentationPath",
+    "breakpoints_from_labels",
     "constraints_from_intervals",
     "constraints_from_labels",
     "hermite_features",
+    "labels_from_breakpoints",
     "loss_augmented_segment",
     "segment",
     "segment_matrix",

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mlbook._arrays import Integers
-from mlbook._validation import check_integer, check_integer_labels
+from mlbook._validation import as_array, check_integer, check_integer_labels
 
 __all__ = [
     "SegmentConstraints",
+    "breakpoints_from_labels",
     "constraints_from_intervals",
     "constraints_from_labels",
+    "labels_from_breakpoints",
     "longest_run",
     "runs",
     "segment_starts",
@@ -77,6 +79,82 @@ def segment_starts(labels: ArrayLike, name: str = "labels") -> Integers:
     return starts
 
 
+def labels_from_breakpoints(breakpoints: ArrayLike) -> Integers:
+    """Turn the ends of segments, as the package ruptures lists them, into labels.
+
+    O(n + k log k) for n points in k segments.
+
+    Parameters
+    ----------
+    breakpoints : array-like of k increasing integers, at least 1
+        Where each segment ends (exclusive); the last is the number n of points.
+
+    Returns
+    -------
+    ndarray of n integers
+        Segment of each point, 0, 1, ... from left to right.
+
+    Raises
+    ------
+    ValueError
+        If the breakpoints are not as described.
+
+    See Also
+    --------
+    breakpoints_from_labels : The way back.
+
+    Examples
+    --------
+    >>> print(labels_from_breakpoints([2, 5]))
+    [0 0 1 1 1]
+    """
+    ends = check_integer_labels(breakpoints, "breakpoints", least=1)
+    lengths = np.diff(ends, prepend=0)
+    if lengths.min() < 1:
+        i = int(lengths.argmin())
+        raise ValueError(
+            f"breakpoints must increase; got {ends[i]} after {ends[i - 1]} at position {i}"
+        )
+    return np.repeat(np.arange(len(ends)), lengths)
+
+
+def breakpoints_from_labels(labels: ArrayLike) -> list[int]:
+    """Return where the segments of a labelling end, as the package ruptures lists them.
+
+    O(n) for n points.
+
+    Parameters
+    ----------
+    labels : array-like of n non-negative integers or strings
+        Label of each point. Each run of equal labels is a segment; a label may return.
+
+    Returns
+    -------
+    list of int
+        Where each segment ends (exclusive), increasing; the last is n.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not as described.
+
+    See Also
+    --------
+    labels_from_breakpoints : The way back.
+
+    Examples
+    --------
+    >>> breakpoints_from_labels([0, 0, 1, 1, 1])
+    [2, 5]
+    >>> breakpoints_from_labels(["walk", "walk", "run", "walk"])
+    [2, 3, 4]
+    """
+    array = as_array(labels, "labels")
+    if array.dtype.kind != "U" or array.ndim != 1 or not array.size:
+        array = check_integer_labels(labels, "labels", least=0)
+    return [stop for _, stop in runs(array)]
+
+
 class SegmentConstraints(NamedTuple):
     """What is known about a segmentation beforehand.
 
@@ -138,11 +216,11 @@ def constraints_from_intervals(
     n = check_integer(n, "n", least=1)
     allowed = np.ones(n + 1, dtype=bool)
     earliest = np.zeros(n + 1, dtype=np.int64)
-    for i, j in same:
+    for i, j in _pairs(same, "same"):
         i = check_integer(i, "same", least=0, most=n - 1)
         j = check_integer(j, "same", least=i, most=n - 1)
         allowed[i + 1 : j + 1] = False
-    for i, j in change:
+    for i, j in _pairs(change, "change"):
         i = check_integer(i, "change", least=0, most=n - 2)
         j = check_integer(j, "change", least=i + 1, most=n - 1)
         if not allowed[i + 1 : j + 1].any():
@@ -152,6 +230,14 @@ def constraints_from_intervals(
             )
         earliest[j + 1 :] = np.maximum(earliest[j + 1 :], i + 1)
     return SegmentConstraints(allowed, earliest)
+
+
+def _pairs(intervals: Any, name: str) -> list[Any]:
+    """Return intervals, refusing what are not pairs."""
+    given = list(intervals) if isinstance(intervals, Iterable) else [intervals]
+    if isinstance(intervals, str | bytes) or any(np.shape(pair) != (2,) for pair in given):
+        raise ValueError(f"{name} must hold pairs (i, j); got {intervals!r:.200}")
+    return given
 
 
 def constraints_from_labels(labels: ArrayLike) -> SegmentConstraints:

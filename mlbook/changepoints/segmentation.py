@@ -1,14 +1,17 @@
 """Best segmentations with a number of segments or a price, and features of distributions."""
 
-from typing import Any
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import median_abs_deviation
-from sklearn.utils import check_array
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number, metric_factor
+from mlbook._validation import as_array, check_integer, check_matrix, check_number, metric_factor
 from mlbook.changepoints.compiled import compiled
 from mlbook.changepoints.labels import SegmentConstraints, segment_starts
 from mlbook.changepoints.search import (
@@ -21,6 +24,7 @@ from mlbook.changepoints.search import (
     labels_from_previous,
     labels_from_values,
 )
+from mlbook.price_paths import PricePath, plateaus
 
 __all__ = [
     "SegmentationPath",
@@ -37,7 +41,7 @@ _COMPILED_FROM = 1024  # points from which loading numba pays
 def segment(
     X: ArrayLike,
     n_segments: int | None = None,
-    penalty: float | None = None,
+    penalty: float | str | None = None,
     M: ArrayLike | None = None,
     min_length: int = 1,
     *,
@@ -54,8 +58,10 @@ def segment(
         The points, in order.
     n_segments : int, optional
         Number K of segments.
-    penalty : float, optional
-        λ ≥ 0: minimize the distortion + λ × number of segments.
+    penalty : float or "auto", optional
+        λ ≥ 0: minimize the distortion + λ × number of segments. "auto" takes the longest
+        plateau of `segmentation_path`, see the notes; learned from labelled series, a penalty
+        is better (`LargeMarginMetric`).
     M : array-like of shape (d, d) or (d,), optional
         Matrix of the metric, symmetric positive semidefinite, or its diagonal if it is diagonal;
         default: the identity.
@@ -75,12 +81,25 @@ def segment(
         If an input is not as described, not exactly one of `n_segments` and `penalty` is given,
         or no segmentation satisfies all that is asked for.
 
+    Warns
+    -----
+    UserWarning
+        If no plateau stands out for ``penalty="auto"``.
+
     Notes
     -----
     With n points, d features: O(K n² + d n²) time for K segments, in matrix products and sums of
     whole blocks, and O(n (K + d)) memory. With a penalty O(d n m) time, where m is the number of
     candidates that survive pruning, in general a few segment lengths; O(n d) memory. This case
     is compiled if numba is installed.
+
+    ``penalty="auto"`` looks at up to K = 2√n segments, in O(K n² + d n²). The number that lasts
+    over the largest ratio of penalties is taken, if that ratio is at least 2.5. If none is, as in
+    noise, there is one segment (the fewest that the constraints allow), and a warning. The
+    penalty itself is ``segmentation_path(X).longest.price``. What stands out most wins: with
+    small changes among large ones, or much noise, fewer segments than there are may be found.
+    For 200 points in 2, 6 and 12 segments with jumps of 1, the number was right in all of 20
+    draws with noise of 0.1, in 20, 20 and 15 with 0.2, in 20, 15 and 6 with 0.3.
 
     The points are centred first and differences of cumulative sums are taken from a near
     origin: neither an offset nor a long sequence costs digits.
@@ -101,6 +120,10 @@ def segment(
             "give exactly one of n_segments and penalty; "
             f"got n_segments={n_segments!r}, penalty={penalty!r}"
         )
+    if isinstance(penalty, str):
+        if penalty != "auto":
+            raise ValueError(f'penalty must be a number or "auto"; got {penalty!r}')
+        return _longest_plateau(points, min_length, constraints)
     scores = DataScores(points)
     if penalty is None:
         return _search(scores, n_segments, 0.0, min_length, constraints)
@@ -160,10 +183,10 @@ def loss_augmented_segment(
     """
     points = _check_series(X, M)
     starts = segment_starts(labels)
-    if len(np.asarray(labels)) != len(points):
+    n_labels = len(as_array(labels, "labels"))
+    if n_labels != len(points):
         raise ValueError(
-            f"labels must have one entry per row of X; got {len(np.asarray(labels))} labels for "
-            f"{len(points)} rows"
+            f"labels must have one entry per row of X; got {n_labels} labels for {len(points)} rows"
         )
     min_length = check_integer(min_length, "min_length", least=1, most=len(points))
     penalty = check_number(penalty, "penalty", least=0)
@@ -209,22 +232,33 @@ def segment_matrix(
     >>> print(segment_matrix([[1, 2, -3], [2, 1, -3], [-3, -3, 1]]))
     [0 0 1]
     """
-    matrix: Any = check_array(A, dtype=np.float64, input_name="A")
+    matrix: Any = check_matrix(A, dtype=np.float64, input_name="A", squares=False)
     n = len(matrix)
     if matrix.shape != (n, n):
         raise ValueError(f"A must be a square matrix; got shape {matrix.shape}")
+    largest = np.abs(matrix).max()
+    if largest > np.finfo(np.float64).max / (8 * n**2):
+        raise ValueError(f"A: its largest entry is {largest:.3g}, and sums overflow; rescale A")
     asymmetry = np.abs(matrix - matrix.T).max()
-    if asymmetry > np.sqrt(np.finfo(np.float64).eps) * np.abs(matrix).max():
+    if asymmetry > np.sqrt(np.finfo(np.float64).eps) * largest:
         raise ValueError(f"A must be symmetric; A and its transpose differ by {asymmetry:.3g}")
     min_length = check_integer(min_length, "min_length", least=1, most=n)
     return _search(MatrixScores(matrix), n_segments, 0.0, min_length, constraints)
 
 
-class SegmentationPath:
+@dataclass(frozen=True, eq=False)
+class SegmentationPath(PricePath):
     """Best segmentations into 1, 2, ..., K segments, made by `segmentation_path`.
 
     Attributes
     ----------
+    counts : ndarray of m increasing integers
+        The numbers of segments below K that are best at some penalty.
+    low, high : ndarray of shape (m,)
+        Of the segmentations into at most K segments, those into ``counts[i]`` are best at
+        penalties from ``low[i]`` to ``high[i]``.
+    longest : Plateau or None
+        The longest plateau but the first, on a log scale of the penalty.
     distortion : ndarray of shape (K,)
         ``distortion[k - 1]`` is the least distortion of a segmentation into k segments;
         infinite where there is none (`min_length`, constraints).
@@ -236,23 +270,25 @@ class SegmentationPath:
     [5.563e+01 8.020e+00 2.000e-02]
     >>> print(path.labels(2))
     [0 0 1 1]
+    >>> path.longest.count
+    2
     """
 
-    def __init__(self, scores: DataScores, rules: Rules, values: Floats) -> None:
-        self._scores, self._rules, self._values = scores, rules, values
-        self.distortion: Floats = np.maximum(scores.scatter - values[1:, -1], 0)
+    distortion: Floats
+    _cut: Callable[[int], Integers] = field(repr=False)
+    what: ClassVar[str] = "segments"
 
     def labels(self, n_segments: int) -> Integers:
         """Return the best segmentation into `n_segments` segments, as `segment` does; O(K n d)."""
         k = check_integer(n_segments, "n_segments", least=1, most=len(self.distortion))
         if not np.isfinite(self.distortion[k - 1]):
             raise ValueError(f"n_segments: no segmentation has {k} segments and keeps to the rules")
-        return labels_from_values(self._scores, self._rules, self._values, k)
+        return self._cut(k)
 
 
 def segmentation_path(
     X: ArrayLike,
-    max_segments: int,
+    max_segments: int | None = None,
     M: ArrayLike | None = None,
     min_length: int = 1,
     *,
@@ -260,14 +296,15 @@ def segmentation_path(
 ) -> SegmentationPath:
     """Best segmentations for every number of segments up to `max_segments`, in one run.
 
-    Costs no more than `segment` with ``n_segments=max_segments``.
+    Costs no more than `segment` with ``n_segments=max_segments``. Which numbers are best at some
+    penalty, and at which, are the plateaus: see `mlbook.price_paths`.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         The points, in order.
-    max_segments : int
-        Largest number K of segments.
+    max_segments : int, optional
+        Largest number K of segments; default: 2√n, rounded up, and at most n / `min_length`.
     M : array-like of shape (d, d) or (d,), optional
         Matrix of the metric or its diagonal; default: the identity.
     min_length : int, default=1
@@ -278,7 +315,7 @@ def segmentation_path(
     Returns
     -------
     SegmentationPath
-        ``distortion`` for every number of segments, and ``labels(n_segments)``.
+        ``distortion`` for every number of segments, ``labels(n_segments)``, and the plateaus.
 
     Raises
     ------
@@ -292,13 +329,25 @@ def segmentation_path(
     [26.   1.   0.5]
     >>> print(path.labels(2))
     [0 0 1 1]
+    >>> path.longest
+    Plateau(count=2, low=0.5, high=25.0)
     """
     points = _check_series(X, M)
-    k = check_integer(max_segments, "max_segments", least=1, most=len(points))
-    min_length = check_integer(min_length, "min_length", least=1, most=len(points))
+    n = len(points)
+    min_length = check_integer(min_length, "min_length", least=1, most=n)
+    if max_segments is None:
+        max_segments = min(n // min_length, int(np.ceil(2 * np.sqrt(n))))
+    k = check_integer(max_segments, "max_segments", least=1, most=n)
     scores = DataScores(points)
-    rules = _rules(len(points), min_length, constraints)
-    return SegmentationPath(scores, rules, best_values(scores, rules, k))
+    rules = _rules(n, min_length, constraints)
+    values = best_values(scores, rules, k)
+    distortion: Floats = np.maximum(scores.scatter - values[1:, -1], 0)
+    # What is left of a distortion of 0 after rounding would make plateaus of its own.
+    rounding = 10 * n * np.finfo(np.float64).eps * scores.scatter
+    counts, low, high = plateaus(range(1, k + 1), np.where(distortion > rounding, distortion, 0))
+    kept = counts < k
+    cut = partial(labels_from_values, scores, rules, values)
+    return SegmentationPath(counts[kept], low[kept], high[kept], distortion, cut)
 
 
 def hermite_features(
@@ -350,7 +399,7 @@ def hermite_features(
      [ 0.751  0.    -0.531]
      [ 0.456  0.644  0.322]]
     """
-    series: Any = check_array(x, dtype=np.float64, ensure_2d=False, input_name="x")
+    series: Any = check_matrix(x, dtype=np.float64, ensure_2d=False, input_name="x")
     if series.ndim != 1:
         raise ValueError(f"x must be one-dimensional; got shape {series.shape}")
     degree = check_integer(degree, "degree", least=0)
@@ -364,7 +413,8 @@ def hermite_features(
             )
     else:
         width = check_number(scale, "scale", above=0)
-    z = (series - middle) / width
+    with np.errstate(over="ignore"):
+        z = np.clip((series - middle) / width, -1e10, 1e10)  # all are 0 out there
     features = np.empty((len(z), degree + 1))
     features[:, 0] = np.pi**-0.25 * np.exp(-(z**2) / 2)
     if degree:
@@ -376,9 +426,40 @@ def hermite_features(
     return features
 
 
+def _longest_plateau(
+    points: Floats, min_length: int, constraints: SegmentConstraints | None
+) -> Integers:
+    """Labels of the longest plateau; if none stands out, of the fewest segments, with a warning."""
+    path = segmentation_path(points, None, None, min_length, constraints=constraints)
+    plateau = path.longest
+    if plateau and plateau.stands_out:
+        return path.labels(plateau.count)
+    possible = np.flatnonzero(np.isfinite(path.distortion))
+    if not len(possible):
+        raise ValueError(
+            f"constraints: no segmentation into up to {len(path.distortion)} segments of length "
+            f"{min_length} or more satisfies them"
+        )
+    longest = (
+        f"the longest plateau, with {plateau.count}, spans a factor of {plateau.ratio:.2f} in the "
+        "penalty"
+        if plateau
+        else "there is no plateau"
+    )
+    few = int(possible[0]) + 1
+    warnings.warn(
+        f'penalty="auto" found no number of segments that stands out: {longest}. '
+        f"Segments: {few}, the fewest",
+        stacklevel=3,
+    )
+    return path.labels(few)
+
+
 def _rules(n: int, min_length: int, constraints: SegmentConstraints | None) -> Rules:
     if constraints is None:
         return Rules(np.arange(n + 1), min_length, None)
+    if not isinstance(constraints, SegmentConstraints):
+        raise ValueError(f"constraints must be SegmentConstraints; got {constraints!r:.200}")
     allowed, earliest = constraints
     if len(allowed) != n + 1 or len(earliest) != n + 1:
         raise ValueError(
@@ -422,12 +503,12 @@ def _search(
 
 def _check_series(X: ArrayLike, M: ArrayLike | None) -> Floats:
     """Validate X and M; return points, float64, whose Euclidean distances are those of M."""
-    points: Any = check_array(X, dtype=np.float64, input_name="X")
+    points: Any = check_matrix(X, dtype=np.float64, input_name="X")
     if M is None:
         return points
-    if np.ndim(M) != 1:
+    if getattr(M, "ndim", None) != 1 and np.ndim(as_array(M, "M")) != 1:
         return points @ metric_factor(M, points.shape[1])
-    weights: Any = check_array(M, dtype=np.float64, ensure_2d=False, input_name="M")
+    weights: Any = check_matrix(M, dtype=np.float64, ensure_2d=False, input_name="M", squares=False)
     if weights.shape != points.shape[1:]:
         raise ValueError(
             f"M must have one weight for each of the {points.shape[1]} columns of X; "

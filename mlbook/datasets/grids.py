@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import check_integer, check_integers, check_number
 
 
 def make_xor_grids(
@@ -60,9 +60,9 @@ def make_xor_grids(
     [0 0 0 0] [-1. -1.] [1. 1.]
     """
     n_images = check_integer(n_images, "n_images", least=1)
-    rows, columns = (check_integer(side, "each side of shape", least=1) for side in shape)
+    rows, columns = check_integers(shape, "shape", 2, least=1)
     block = check_integer(block, "block", least=1)
-    noise = check_number(noise, "noise", least=0)
+    noise = check_number(noise, "noise", least=0, most=1e100)
     rng = check_random_state(random_state)
     coarse = rng.randint(4, size=(n_images, -(-rows // block), -(-columns // block)))
     parts = coarse.repeat(block, axis=1).repeat(block, axis=2)[:, :rows, :columns].astype(np.intp)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
-from mlbook._validation import check_integer
+from mlbook._validation import check_integer, check_integer_labels
 from mlbook.datasets._sources import user_folder
 from mlbook.datasets.views import TEXTURES
 
@@ -63,7 +63,7 @@ class LabelledImages(Sequence[tuple[NDArray[np.uint8], NDArray[np.int8]]]):
 
     def __init__(self, pairs: Sequence[tuple[Path, Path]], classes: ArrayLike) -> None:
         self._pairs = list(pairs)
-        self._classes = np.asarray(classes, dtype=np.int8)
+        self._classes = check_integer_labels(classes, "classes", least=-1).astype(np.int8)
         self.names = [image.stem for image, _ in self._pairs]
 
     def __len__(self) -> int:

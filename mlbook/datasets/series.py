@@ -3,6 +3,7 @@
 import csv
 import os
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
-from mlbook.datasets._sources import package_file, user_folder
+from mlbook._validation import check_integer, check_integer_labels, check_integers, check_number
+from mlbook.datasets._sources import known_bytes, package_file, user_folder
 
 __all__ = [
     "CopyNumberProfile",
@@ -25,6 +26,7 @@ __all__ = [
 N_FACTORS = 3  # directions in which the relevant columns of make_change_points move
 LEVEL = 2.0  # standard deviation of the level of a relevant column
 LEAST_JUMP = 1.5  # least distance between the factors of neighbouring segments
+WATCH_SHA256 = "eb122f23cdf06ef6bd6c6c5312958ec5cf9d038e2e6d457b8081662c75a42537"
 
 
 def make_change_points(
@@ -97,11 +99,10 @@ def make_change_points(
     n_relevant = check_integer(n_relevant, "n_relevant", least=1)
     n_irrelevant = check_integer(n_irrelevant, "n_irrelevant", least=0)
     min_length = check_integer(min_length, "min_length", least=1)
-    irrelevant_level = check_number(irrelevant_level, "irrelevant_level", least=0)
-    if len(n_segments) != 2:
+    irrelevant_level = check_number(irrelevant_level, "irrelevant_level", least=0, most=1e100)
+    least, most = check_integers(n_segments, "n_segments", 2, least=1)
+    if most < least:
         raise ValueError(f"n_segments must be a least and a greatest number; got {n_segments!r}")
-    least = check_integer(n_segments[0], "the first of n_segments", least=1)
-    most = check_integer(n_segments[1], "the second of n_segments", least=least)
     if most * min_length > n_samples:
         raise ValueError(
             f"{most} segments of at least min_length={min_length} do not fit into "
@@ -181,10 +182,10 @@ def hide_labels(
         raise ValueError(f"fraction must be at most 1; got {fraction!r}")
     rng = check_random_state(random_state)
     hidden = []
+    if not isinstance(labels, Sequence) or isinstance(labels, str) or not len(labels):
+        raise ValueError(f"labels must be a list of vectors, not empty; got {labels!r:.200}")
     for y in labels:
-        known = np.asarray(y)
-        if known.ndim != 1 or not known.size:
-            raise ValueError(f"labels must hold non-empty vectors; got shape {known.shape}")
+        known = check_integer_labels(y, "each of labels", least=-1)
         length = max(1, round(fraction * len(known)))
         start = rng.randint(len(known) - length + 1)
         kept = np.full(len(known), -1)
@@ -369,7 +370,7 @@ def load_watch(
 
     Source: D. M. Burns et al., *Shoulder physiotherapy exercise recognition: machine learning
     the inertial signals from a smartwatch*, Physiological Measurement 39 (2018). The file is a
-    pickle: reading it is as safe as importing the package it comes in.
+    pickle, which can run code when it is read: it is read only if it is that of seglearn 1.2.5.
 
     Parameters
     ----------
@@ -391,7 +392,8 @@ def load_watch(
     ImportError
         If seglearn is not installed.
     ValueError
-        If `window` is not an integer, at least 2, or longer than a recording.
+        If `window` is not an integer, at least 2, or longer than a recording; if the file is
+        another than that of seglearn 1.2.5.
 
     Examples
     --------
@@ -401,7 +403,8 @@ def load_watch(
     """
     window = check_integer(window, "window", least=2)
     path = package_file("seglearn", "data/watch_dataset.npy", project="seglearn")
-    data: dict[str, Any] = np.load(path, allow_pickle=True).item()
+    content = known_bytes(path, WATCH_SHA256, source="seglearn 1.2.5")
+    data: dict[str, Any] = np.load(BytesIO(content), allow_pickle=True).item()
     shortest = min(len(recording) for recording in data["X"])
     if window > shortest:
         raise ValueError(f"window must be at most {shortest}, the shortest recording; got {window}")

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
-from mlbook._validation import check_integer
+from mlbook._validation import check_boolean, check_integer
 from mlbook.datasets._sources import package_file, user_folder
 
 __all__ = [
@@ -131,6 +131,7 @@ def load_texture_patches(
     ((75, 64, 64), [25, 25, 25])
     """
     size = check_integer(size, "size", least=8, most=256)
+    rotate = check_boolean(rotate, "rotate")
     need("skimage", project="scikit-image", extra="reproduce")
     from skimage import data
     from skimage.transform import rotate as turn

@@ -29,6 +29,7 @@ The files of this room:
 - ``energy.py``: the energy of a set of exemplars, the bound L(v), the range of useful penalties;
 - ``solvers.py``: exemplars of low energy with their bound, by search or exactly;
 - ``search.py``: the search itself, exemplars from above and multipliers v from below;
+- ``path.py``: the number of exemplars against their price;
 - ``estimator.py``: `ExemplarClustering`.
 """
 
@@ -39,6 +40,7 @@ from mlbook.exemplars.energy import (
     penalty_range,
 )
 from mlbook.exemplars.estimator import ExemplarClustering
+from mlbook.exemplars.path import ExemplarPath, exemplar_path
 from mlbook.exemplars.solvers import (
     ExemplarSolution,
     improve_exemplars,
@@ -48,10 +50,12 @@ from mlbook.exemplars.solvers import (
 
 __all__ = [
     "ExemplarClustering",
+    "ExemplarPath",
     "ExemplarSolution",
     "exemplar_bound",
     "exemplar_energy",
     "exemplar_labels",
+    "exemplar_path",
     "improve_exemplars",
     "penalty_range",
     "solve_exemplars",

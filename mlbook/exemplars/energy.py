@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import gen_batches
 
 from mlbook._arrays import Floats, Integers
+from mlbook._validation import as_array, as_floats, check_matrix
 
 _EPS = float(np.finfo(np.float64).eps)
 BLOCK = 2**18  # numbers worked on at a time, to stay in cache
@@ -130,9 +131,9 @@ def exemplar_bound(D: ArrayLike, penalty: ArrayLike, v: ArrayLike) -> float:
     """
     distances = check_distances(D)
     n = len(distances)
-    multipliers: Any = check_array(v, ensure_2d=False, dtype=np.float64, input_name="v")
-    if multipliers.shape != (n,):
-        raise ValueError(f"v must have shape ({n},), one number per point; got {multipliers.shape}")
+    multipliers = as_floats(v, "v")
+    if multipliers.shape != (n,) or not np.abs(multipliers).max() <= LARGEST:
+        raise ValueError(f"v must hold one finite number for each of {n} points; got {v!r:.200}")
     return bound_and_reduced_costs(distances, check_penalty(penalty, n), multipliers)[0]
 
 
@@ -216,24 +217,30 @@ def bound_and_reduced_costs(D: Any, f: Floats, v: Floats) -> tuple[float, Floats
 # Input
 
 
-DISTANCES: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+LARGEST = 1e290  # so that sums of distances and penalties do not overflow
+DISTANCES: dict[str, Any] = {
+    "dtype": [np.float64, np.float32],
+    "ensure_all_finite": False,
+    "squares": False,
+}
 
 
 def check_distances(D: Any) -> Any:
     """Return D as a square float array, finite off the diagonal."""
-    D = check_array(D, input_name="D", **DISTANCES)
+    D = check_matrix(D, input_name="D", **DISTANCES)
     if D.shape[0] != D.shape[1]:
         raise ValueError(
             "D must be a square matrix of distances, without NaN and infinity off the diagonal; "
-            f"got shape {D.shape}"
+            f"got shape {D.shape} (pairwise_distances of scikit-learn makes it from rows)"
         )
+    limit = min(LARGEST, float(np.finfo(D.dtype).max))
     for rows in gen_batches(len(D), BLOCK // len(D) + 1):
-        bad = ~np.isfinite(D[rows])
+        bad = ~(np.abs(D[rows]) <= limit)
         bad[np.arange(len(bad)), np.arange(len(D))[rows]] = False
         if bad.any():
             p, q = np.argwhere(bad)[0] + [rows.start, 0]
             raise ValueError(
-                "D must not hold NaN or infinity off the diagonal; got "
+                "D must not hold NaN or infinity (more than 1e290) off the diagonal; got "
                 f"D[{p}, {q}] = {D[p, q]} (a large number keeps a point from an exemplar)"
             )
     return D
@@ -241,7 +248,7 @@ def check_distances(D: Any) -> Any:
 
 def check_penalty(penalty: Any, n: int) -> Floats:
     """Return one penalty per point."""
-    f = np.asarray(penalty)
+    f = as_array(penalty, "penalty")
     if f.dtype.kind not in "iuf" or f.shape not in ((), (n,)):
         raise ValueError(
             f"penalty must be a number or one number for each of the {n} points; got {penalty!r}"
@@ -251,12 +258,14 @@ def check_penalty(penalty: Any, n: int) -> Floats:
         raise ValueError(
             f"penalty must not be NaN or -inf, and not +inf for all points; got {penalty!r}"
         )
+    if np.abs(f[np.isfinite(f)]).max() > LARGEST:
+        raise ValueError(f"penalty must be at most 1e290 in size, or infinite; got {penalty!r}")
     return f
 
 
 def check_exemplars(exemplars: Any, n: int) -> Integers:
     """Return a set of exemplars as an array of indices."""
-    Q = np.asarray(exemplars)
+    Q = as_array(exemplars, "exemplars")
     if Q.ndim != 1 or len(Q) == 0 or Q.dtype.kind not in "iu":
         raise ValueError(f"exemplars must be a non-empty list of integers; got {exemplars!r}")
     if Q.min() < 0 or Q.max() >= n or len(np.unique(Q)) < len(Q):

@@ -10,12 +10,18 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Integers
+from mlbook._memory import check_pairs
+from mlbook._validation import check_boolean, check_features, check_number
 from mlbook.exemplars.energy import DISTANCES, check_distances, exemplar_labels, penalty_range
+from mlbook.exemplars.path import ExemplarPath, exemplar_path
 from mlbook.exemplars.solvers import solve_exemplars, solve_exemplars_exact
+from mlbook.price_paths import Plateau
+
+PATH_ROWS = 500  # rows from which a path takes some seconds
 
 
 class ExemplarClustering(ClusterMixin, BaseEstimator):
@@ -29,10 +35,10 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
     ----------
     penalty : "auto", float or array-like of shape (n_samples,), default="auto"
         Price of an exemplar, common or per point; the higher, the fewer clusters. +inf
-        forbids a point to be an exemplar. "auto" takes the median of the distances between
-        different points, the usual choice for affinity propagation. The number of clusters
-        then grows with the number of points; a penalty proportional to it keeps the number
-        of clusters about the same. A point never pays more than its own penalty.
+        forbids a point to be an exemplar. A penalty proportional to the number of points
+        keeps the number of clusters about the same. A point never pays more than its own
+        penalty. "auto" takes the middle of the longest plateau of `exemplar_path`, see the
+        notes. For affinity propagation the median distance is usual; it gives many clusters.
     metric : "sqeuclidean", "precomputed", other metric of scikit-learn, or callable
         Distances between the rows of X, see `sklearn.metrics.pairwise_distances`; default
         "sqeuclidean". "precomputed": X holds the distances, X[p, q] that of point p to
@@ -57,6 +63,9 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
         The exemplars themselves; absent with precomputed distances.
     penalty_ : float or ndarray of shape (n_samples,)
         The penalty used.
+    penalty_path_ : ExemplarPath or None
+        With ``penalty="auto"``, the path the penalty was read from, to look at (`plot_path`);
+        its penalties are for the rows it was made of, see the notes. None without a path.
     energy_ : float
         Energy of the exemplars.
     lower_bound_ : float
@@ -82,6 +91,15 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
     percent; random asymmetric ones gaps of 20%, half of which is the relaxation's.
 
     Memory: the distances, a copy, and up to two more arrays of that size while fitting.
+
+    ``penalty="auto"`` looks at the numbers of clusters from 2 to √n and takes the one that
+    lasts over the largest ratio of penalties. What separates best wins, which need not be the
+    finest grouping: iris has two clusters. In one column or two the shape of the data
+    alone can make a plateau: points spread evenly over a line have two clusters, over a square
+    four. If the longest plateau has a ratio of less than 2.5, as noise has, a warning says so:
+    then the data leave the number open, and a penalty of one's own choice is better. The
+    path takes about √n + 2 solutions. Of more than 500 rows it is made from a random sample
+    of 500, which takes some seconds, and the penalty found is multiplied by n / 500.
 
     Examples
     --------
@@ -136,22 +154,34 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
             If the gap remains above `tol`.
         UserWarning
             If one exemplar serves all points, or each of them is one, although there are more
-            than two: it says between which penalties that is not so (`penalty_range`).
+            than two: it says between which penalties that is not so (`penalty_range`). With
+            ``penalty="auto"``, if there is no plateau, the longest one does not stand out, or
+            the fit has another number of clusters than the plateau.
         """
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be a number that is at least 0; got {self.tol!r}")
+        check_number(self.tol, "tol", least=0)
+        check_boolean(self.exact, "exact")
+        if not callable(self.metric) and not isinstance(self.metric, str):
+            raise ValueError(f"metric must be a name or callable; got {self.metric!r:.200}")
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         if precomputed:
-            D = check_distances(validate_data(self, X, **DISTANCES))
+            D = check_distances(check_features(self, X, **DISTANCES))
         else:
-            points = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+            points = check_features(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+            check_pairs(points.shape[0], "X", itemsize=points.dtype.itemsize)
             D = check_distances(_pairwise(points, None, self.metric))
+        plateau, self.penalty_path_ = None, None
         if isinstance(self.penalty, str):
             if self.penalty != "auto":
                 raise ValueError(
                     f'penalty must be "auto", a number or one per point; got {self.penalty!r}'
                 )
-            self.penalty_: Any = _median_distance(D)
+            rows = _sample(len(D), self.random_state)
+            plateau, self.penalty_path_ = _longest_plateau(
+                D[np.ix_(rows, rows)], self.max_iter, self.random_state
+            )
+            self.penalty_: Any = (
+                plateau.price * (len(D) / len(rows)) if plateau else _median_distance(D)
+            )
         else:
             self.penalty_ = np.asarray(self.penalty)[()]
 
@@ -163,6 +193,12 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
             self.exemplars_ = points[solution.exemplars]
         self.energy_, self.lower_bound_ = solution.energy, solution.lower_bound
         self.gap_, self.n_iter_ = solution.gap, solution.n_iter
+        if plateau and len(solution.exemplars) != plateau.count:
+            warnings.warn(
+                f'penalty="auto": the longest plateau has {plateau.count} clusters, in a path of '
+                f"{len(rows)} rows; in its middle, {len(D)} rows have {len(solution.exemplars)}",
+                stacklevel=2,
+            )
         _warn_of_trivial(D, len(solution.exemplars), self.penalty_)
         if self.gap_ > self.tol:
             warnings.warn(
@@ -198,9 +234,9 @@ class ExemplarClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            D = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+            D = check_features(self, X, reset=False, dtype=[np.float64, np.float32])
             return D[:, self.exemplar_indices_].argmin(axis=1)
-        points = validate_data(
+        points = check_features(
             self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
         return np.asarray(_pairwise(points, self.exemplars_, self.metric).argmin(axis=1))
@@ -221,6 +257,40 @@ def _pairwise(X: Any, Y: Any, metric: str | Callable[..., float]) -> Any:
     if callable(metric) and Y is None:
         Y = X.copy()  # X twice would make scikit-learn take the metric for symmetric
     return pairwise_distances(X, Y, metric=metric)
+
+
+def _sample(n: int, random_state: Any) -> Integers:
+    """Rows to make the path from: all, or as many as take some seconds."""
+    if n <= PATH_ROWS:
+        return np.arange(n)
+    return np.sort(check_random_state(random_state).choice(n, PATH_ROWS, replace=False))
+
+
+def _longest_plateau(
+    D: Any, max_iter: int, random_state: Any
+) -> tuple[Plateau | None, ExemplarPath | None]:
+    """Return the longest plateau and the path it is on, if there are; warn of what is doubtful."""
+    n, path, plateau = len(D), None, None
+    if n < 3:
+        return None, None
+    if np.min(D, where=~np.eye(n, dtype=bool), initial=0) < 0:
+        doubt = "found no plateau, as negative distances leave penalties without a scale"
+    else:
+        path = exemplar_path(D, max_iter=max_iter, random_state=random_state)
+        plateau = path.longest
+        if plateau is None:
+            doubt = "found no plateau: no penalty gives a few clusters rather than one"
+        elif plateau.stands_out:
+            return plateau, path
+        else:
+            doubt = (
+                f"leaves the number of clusters open: the longest plateau, with {plateau.count}, "
+                f"spans a factor of {plateau.ratio:.2f} in the penalty, no more than for noise; "
+                "look at penalty_path_, or give a penalty"
+            )
+    remedy = "" if plateau else ". The penalty is the median distance"
+    warnings.warn(f'penalty="auto" {doubt}{remedy}', stacklevel=3)
+    return plateau, path
 
 
 def _median_distance(D: Any) -> float:

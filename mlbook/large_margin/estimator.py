@@ -8,17 +8,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats, Integers
+from mlbook._blas import one_blas_thread
+from mlbook._metric import (
+    SetMetric,
+    check_lists,
+    check_set,
+    check_sets,
+    count_clusters,
+    is_list_of_sets,
+)
 from mlbook._validation import (
+    check_boolean,
     check_choice,
     check_integer,
     check_integer_labels,
-    check_list,
+    check_n_clusters,
     check_number,
 )
 from mlbook.changepoints import constraints_from_labels
@@ -40,7 +48,7 @@ _SMOOTHING = 1e-2  # share of a Frobenius term in the trace regularizer of a ful
 _CUTTING_PLANES_TO = 60  # features up to which a full metric is learned by cutting planes
 
 
-class LargeMarginMetric(BaseEstimator):
+class LargeMarginMetric(SetMetric):
     """Metric for change-point detection or k-means, learned from partitions (Lajugie 2014, Eq. 9).
 
     In the papers: Lajugie 2014, Eq. 9 and Section 5.2.
@@ -67,7 +75,9 @@ class LargeMarginMetric(BaseEstimator):
     min_length : int or "auto", default="auto"
         Least length of a segment, in learning and in prediction. Without it the worst partition
         is often the one into single points, which only a small B can avoid, and few changes are
-        found. "auto": half the shortest segment of the training labels.
+        found. "auto": half the shortest training segment of which both ends are known, or, if
+        there is none, half the shortest labelled part of one; less where missing labels leave
+        no room for that.
     calibrate : bool, default=True
         After learning, choose `penalty_` by the training loss instead of leaving it at 1; only
         when the number of clusters is learned.
@@ -173,16 +183,17 @@ class LargeMarginMetric(BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> Self:
+    def fit(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> Self:
         """Learn the metric.
 
         Each round costs one loss-augmented inference per sequence.
 
         Parameters
         ----------
-        X : list of array-like of shape (n_i, n_features)
-            The sequences or data sets; their lengths may differ.
-        y : list of array-like of n_i integers
+        Xs : list of array-like of shape (n_i, n_features)
+            The sequences or data sets; their lengths may differ. Data frames need the same
+            columns.
+        ys : list of array-like of n_i integers
             Their partitions. −1 marks points whose cluster is not known, which is allowed when
             the structure is "sequence" and the number of clusters learned: then missing labels
             are filled in under the current metric, in agreement with the others, and the metric
@@ -197,7 +208,8 @@ class LargeMarginMetric(BaseEstimator):
         ------
         ValueError
             If a parameter or an input is not as described, a segment of the training labels is
-            shorter than `min_length`, or partial labels contradict contiguous segments.
+            shorter than `min_length`, or partial labels contradict contiguous segments or leave
+            no room for segments of `min_length`.
 
         Warns
         -----
@@ -207,30 +219,30 @@ class LargeMarginMetric(BaseEstimator):
             If the gap is above `tol` after `max_iter` rounds.
         """
         self._check_parameters()
-        series, labels = _check_training(X, y)
+        series, labels = self._check_training(Xs, ys)
         sequence, known = self.structure == "sequence", self.n_clusters == "known"
         partial_labels = any(np.any(truth < 0) for truth in labels)
         if partial_labels and (known or not sequence):
             raise ValueError(
-                "y may have unknown labels (-1) only with structure='sequence' and "
+                "ys may have unknown labels (-1) only with structure='sequence' and "
                 f"n_clusters='learned'; got {self.structure!r} and {self.n_clusters!r}"
             )
         min_length = check_min_length(self.min_length, labels) if sequence else 1
         structure = Structure(sequence, known, min_length)
         learn = self._learner(structure, series[0].shape[1])
-        if partial_labels:
-            result = self._learn_by_turns(series, labels, structure, learn)
-        else:
-            learned = learn(series, labels)
-            penalty = None if known else 1.0
-            if self.calibrate and not known:
-                penalty = calibrated_penalty(
-                    learned.components, series, labels, structure, self.random_state
-                )
-            result = Result(learned, penalty, labels, 0)
+        with one_blas_thread():  # many small matrices: two threads take four times as long
+            if partial_labels:
+                result = self._learn_by_turns(series, labels, structure, learn)
+            else:
+                learned = learn(series, labels)
+                penalty = None if known else 1.0
+                if self.calibrate and not known:
+                    penalty = calibrated_penalty(
+                        learned.components, series, labels, structure, self.random_state
+                    )
+                result = Result(learned, penalty, labels, 0)
 
         (components, solution, n_iter), penalty, labels, n_alternations = result
-        self.n_features_in_ = series[0].shape[1]
         self.min_length_ = min_length
         self.components_ = components
         self.penalty_ = penalty
@@ -247,46 +259,20 @@ class LargeMarginMetric(BaseEstimator):
             )
         return self
 
-    def transform(self, X: ArrayLike) -> Floats:
-        """Map points to the space where Euclidean distance is the learned metric.
+    def predict(self, X: Any, n_clusters: Any = None) -> Any:
+        """Partition new sequences or data sets under the learned metric.
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-            The points.
+        X : array-like of shape (n, n_features), or list of such
+            The points of one, or of several.
+        n_clusters : int, or list of int, optional
+            Number of clusters, of each. Default: the number that `penalty_` leads to; needed when
+            the estimator was made for known numbers of clusters.
 
         Returns
         -------
-        ndarray of shape (n, n_components)
-            ``X @ components_.T``.
-        """
-        check_is_fitted(self, "components_")
-        points: Any = check_array(X, dtype=np.float64, input_name="X")
-        if points.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X must have {self.n_features_in_} features, as in fit; got {points.shape[1]}"
-            )
-        return points @ self.components_.T
-
-    def get_mahalanobis_matrix(self) -> Floats:
-        """B as ``components_.T @ components_``, of shape (n_features, n_features)."""
-        check_is_fitted(self, "components_")
-        return self.components_.T @ self.components_
-
-    def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Integers:
-        """Partition a new sequence or data set under the learned metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            The points.
-        n_clusters : int, optional
-            Number of clusters. Default: the number that `penalty_` leads to; needed when the
-            estimator was made for known numbers of clusters.
-
-        Returns
-        -------
-        ndarray of n integers
+        ndarray of n integers, or list of such
             Cluster of each point: exact for segments (`mlbook.changepoints.segment`), by
             `mlbook.kmeans.SpectralKMeans` otherwise.
 
@@ -295,7 +281,18 @@ class LargeMarginMetric(BaseEstimator):
         ValueError
             If an input is not as described.
         """
-        points = self.transform(X)
+        if is_list_of_sets(X):
+            numbers = n_clusters if isinstance(n_clusters, list | tuple) else [n_clusters] * len(X)
+            if len(numbers) != len(X):
+                raise ValueError(
+                    f"n_clusters must have a number for each of {len(X)} sequences; got "
+                    f"{len(numbers)}"
+                )
+            return [self.predict(x, k) for x, k in zip(X, numbers, strict=True)]
+        check_is_fitted(self)
+        points = check_set(self, X, "X", reset=False) @ self.components_.T
+        if n_clusters is not None:
+            n_clusters = check_n_clusters(n_clusters, len(points))
         if n_clusters is None and self.penalty_ is None:
             raise ValueError("n_clusters must be given: the metric was learned for known numbers")
         structure = Structure(
@@ -309,6 +306,9 @@ class LargeMarginMetric(BaseEstimator):
             random_state=self.random_state,
         )
 
+    def _found(self, X: Any, y: Any) -> Any:
+        return self.predict(X, count_clusters(y) if self.n_clusters == "known" else None)
+
     def _check_parameters(self) -> None:
         check_choice(self.structure, "structure", ("sequence", "spectral"))
         check_choice(self.n_clusters, "n_clusters", ("known", "learned"))
@@ -319,6 +319,8 @@ class LargeMarginMetric(BaseEstimator):
         if self.solver == "subgradient" and self.regularizer == "l1":
             raise ValueError("solver='subgradient' needs regularizer='l2' or 'trace'; got 'l1'")
         check_choice(self.init, "init", ("labelled", "pca"))
+        check_boolean(self.calibrate, "calibrate")
+        check_boolean(self.verbose, "verbose")
         if self.alpha is not None:
             check_number(self.alpha, "alpha", above=0)
         check_number(self.tol, "tol", above=0)
@@ -352,7 +354,12 @@ class LargeMarginMetric(BaseEstimator):
         learn: Callable[..., Learned],
     ) -> Result:
         """Learn from partial labels, starting as `init` says."""
-        constraints = [constraints_from_labels(truth) for truth in labels]
+        constraints = []
+        for i, truth in enumerate(labels):
+            try:
+                constraints.append(constraints_from_labels(truth))
+            except ValueError as error:
+                raise ValueError(f"ys[{i}]: {error}") from error
         price = partial(calibrated_penalty, series=series, labels=labels, structure=structure)
         if self.init == "labelled":
             windows = labelled_windows(series, labels, structure.min_length)
@@ -372,26 +379,15 @@ class LargeMarginMetric(BaseEstimator):
             max_alternations=self.max_alternations,
         )
 
-
-def _check_training(
-    X: Sequence[ArrayLike], y: Sequence[ArrayLike]
-) -> tuple[list[Floats], list[Integers]]:
-    check_list(X, "X", "sequence or data set")
-    if len(X) != len(y) or not len(X):
-        raise ValueError(
-            f"X and y must be lists of the same length, at least 1; got {len(X)} and {len(y)}"
-        )
-    series: list[Any] = [
-        check_array(x, dtype=np.float64, input_name=f"X[{i}]", ensure_min_samples=2)
-        for i, x in enumerate(X)
-    ]
-    sizes = {x.shape[1] for x in series}
-    if len(sizes) > 1:
-        raise ValueError(f"X must have the same features throughout; got {sorted(sizes)} of them")
-    labels: list[Integers] = [
-        check_integer_labels(truth, f"y[{i}]", least=-1, n=len(x))
-        for i, (x, truth) in enumerate(zip(series, y, strict=True))
-    ]
-    if all(np.all(truth < 0) for truth in labels):
-        raise ValueError("y must have labels; all are unknown (-1)")
-    return series, labels
+    def _check_training(
+        self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]
+    ) -> tuple[list[Floats], list[Integers]]:
+        check_lists(Xs, ys)
+        series = check_sets(self, Xs, min_rows=2)
+        labels: list[Integers] = [
+            check_integer_labels(y, f"ys[{i}]", least=-1, n=len(x))
+            for i, (x, y) in enumerate(zip(series, ys, strict=True))
+        ]
+        if all(np.all(truth < 0) for truth in labels):
+            raise ValueError("ys must have labels; all are unknown (-1)")
+        return series, labels

@@ -8,10 +8,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, qr, svd
-from sklearn.utils import check_array
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_choice, check_integer_labels, metric_factor
+from mlbook._validation import (
+    as_array,
+    check_choice,
+    check_integer_labels,
+    check_matrix,
+    metric_factor,
+)
 from mlbook.changepoints import loss_augmented_segment, segment_starts
 from mlbook.large_margin.labels import check_min_length
 from mlbook.partitions import normalized_assignment, partition_loss
@@ -71,13 +76,15 @@ def structured_hinge(
     """
     check_choice(structure, "structure", ("sequence", "spectral"))
     check_choice(n_clusters, "n_clusters", ("known", "learned"))
-    points: Any = check_array(X, dtype=np.float64, input_name="X")
-    full = np.ndim(M) != 1
+    points: Any = check_matrix(X, dtype=np.float64, input_name="X")
+    full = as_array(M, "M").ndim != 1
     if full:
         L = metric_factor(M, points.shape[1])
         metric = Metric((L @ L.T).ravel(), L)
     else:
-        weights: Any = check_array(M, dtype=np.float64, ensure_2d=False, input_name="M")
+        weights: Any = check_matrix(
+            M, dtype=np.float64, ensure_2d=False, input_name="M", squares=False
+        )
         if weights.shape != points.shape[1:] or weights.min() < 0:
             raise ValueError(
                 f"M must be a matrix or have {points.shape[1]} non-negative weights; got {weights}"

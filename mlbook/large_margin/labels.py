@@ -1,5 +1,6 @@
 """Labels of training sequences: the shortest segment, stretches without gaps, losses."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -7,36 +8,66 @@ import numpy as np
 from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_choice, check_integer
 from mlbook.changepoints.labels import runs
-from mlbook.partitions import partition_loss
 
 
 def check_min_length(min_length: Any, labels: list[Integers]) -> int:
-    """Resolve "auto" and compare with the segments both of whose ends are known.
+    """Resolve "auto", and refuse a length for which a sequence has no room.
+
+    "auto" is half the shortest segment both of whose ends are known, or half the shortest labelled
+    part of a segment if there is none; less where missing labels leave no room for that.
 
     Examples
     --------
+    >>> import numpy as np
     >>> check_min_length("auto", [np.repeat([0, -1, 1, 2], [2, 3, 4, 9])])
     4
+    >>> check_min_length("auto", [np.repeat([0, 1], [8, 9]), np.repeat([0, -1, 1], [2, 1, 9])])
+    3
     """
-    complete = [
-        (stop - start, i)
-        for i, truth in enumerate(labels)
-        for start, stop in runs(truth)
-        if truth[start] >= 0
-        and (start == 0 or truth[start - 1] >= 0)
-        and (stop == len(truth) or truth[stop] >= 0)
-    ]
-    shortest, where = min(complete, default=(1, 0))
-    if isinstance(min_length, str):
+    auto = isinstance(min_length, str)
+    if auto:
         check_choice(min_length, "min_length", ("auto",))
-        return max(1, shortest // 2)
-    length = check_integer(min_length, "min_length", least=1)
-    if complete and shortest < length:
-        raise ValueError(
-            f"y must have no segment shorter than min_length={length}; y[{where}] has one of "
-            f"length {shortest}"
-        )
+        parts = [_parts(truth) for truth in labels]
+        known = [stop - start for part in parts for start, stop, whole in part if whole]
+        known = known or [stop - start for part in parts for start, stop, _ in part]
+        length = max(1, min(known, default=1) // 2)
+    else:
+        length = check_integer(min_length, "min_length", least=1)
+    while crowded := [i for i, truth in enumerate(labels) if not _has_room(truth, length)]:
+        if not auto:
+            raise ValueError(
+                f"ys must have room for segments of min_length={length} or more; "
+                f"ys[{crowded[0]}] has not"
+            )
+        length -= 1
     return length
+
+
+def _parts(truth: Integers) -> list[tuple[int, int, bool]]:
+    """Start and end of the labelled part of each segment, and whether it is the whole segment."""
+    known = np.flatnonzero(truth >= 0).tolist()
+    if not known:
+        return []
+    ends = [(known[a], known[b - 1] + 1) for a, b in runs(truth[known])]
+    n = len(truth)
+    return [
+        (start, stop, (start == 0 or truth[start - 1] >= 0) and (stop == n or truth[stop] >= 0))
+        for start, stop in ends
+    ]
+
+
+def _has_room(truth: Integers, length: int) -> bool:
+    """Tell whether segments of some length or more agree with the labels.
+
+    Each labelled part is one segment: a further one would only take room. Each ends as early as
+    it can, which leaves most for the next.
+    """
+    parts, begin = _parts(truth), 0
+    for (_, stop, _), (following, _, _) in pairwise(parts):
+        begin = max(stop, begin + length)
+        if begin > following:
+            return False
+    return len(truth) - begin >= length
 
 
 def labelled_windows(
@@ -46,6 +77,7 @@ def labelled_windows(
 
     Examples
     --------
+    >>> import numpy as np
     >>> x, y = np.arange(5.0)[:, None], np.array([0, 0, 1, -1, 1])
     >>> [truth.tolist() for _, truth in labelled_windows([x], [y], min_length=2)]
     [[0, 0]]
@@ -65,23 +97,7 @@ def labelled_windows(
                 windows.append((x[window], truth[window]))
     if not windows:
         raise ValueError(
-            "y must have a stretch of labelled points, longer than min_length, to learn from "
+            "ys must have a stretch of labelled points, longer than min_length, to learn from "
             "with init='labelled'; use init='pca'"
         )
     return windows
-
-
-def mean_loss(predicted: list[Integers], labels: list[Integers]) -> float:
-    """Mean partition loss on the labelled points.
-
-    Examples
-    --------
-    >>> mean_loss([np.array([0, 0, 1])], [np.array([5, 5, -1])])
-    0.0
-    """
-    losses = [
-        partition_loss(a[b >= 0], b[b >= 0])
-        for a, b in zip(predicted, labels, strict=True)
-        if np.any(b >= 0)
-    ]
-    return float(np.mean(losses))

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mlbook._arrays import Floats, Integers
+from mlbook._metric import mean_loss
 from mlbook._progress import progress
 from mlbook._validation import check_n_clusters
 from mlbook.changepoints import SegmentConstraints, segment
 from mlbook.changepoints.labels import longest_run
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin.hinge import Structure
-from mlbook.large_margin.labels import mean_loss
 from mlbook.large_margin.minimization import Problem, Solution
 
 PENALTIES = np.geomspace(1e-4, 1.0, 37)  # tried in calibration, times the mean scatter
@@ -64,7 +64,7 @@ def learn_metric(
         )
     units = np.where(flat, 0.0, 1 / np.sqrt(np.where(flat, 1.0, scatter)))
     oracles = [
-        structure.oracle(x * units, truth, full=full, name=f"y[{i}]")
+        structure.oracle(x * units, truth, full=full, name=f"ys[{i}]")
         for i, (x, truth) in enumerate(zip(centred, labels, strict=True))
     ]
     problem = Problem(oracles, weights, linear, quadratic, full, len(units))

@@ -45,14 +45,13 @@ from mlbook.latent_crf.energy import (
 )
 from mlbook.latent_crf.estimator import LatentExemplarMetric
 from mlbook.latent_crf.problem import ExemplarProblem
-from mlbook.latent_crf.slaves import cluster_slaves, point_slaves
+from mlbook.latent_crf.slaves import cluster_slaves as cluster_slaves
+from mlbook.latent_crf.slaves import point_slaves as point_slaves
 
 __all__ = [
     "ExemplarProblem",
     "LatentExemplarMetric",
-    "cluster_slaves",
     "clustering_error",
     "exemplars_of_partition",
     "loss_augmented_potentials",
-    "point_slaves",
 ]

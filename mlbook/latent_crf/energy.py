@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_number
+from mlbook._validation import as_array, as_floats, check_number
 from mlbook.latent_crf.pair_features import read_features
-from mlbook.partitions import assignment_matrix
+from mlbook.partitions import encode
 
 
 def clustering_error(
@@ -47,7 +47,7 @@ def clustering_error(
     3.0
     """
     codes = codes_of(labels)
-    chosen = np.asarray(assignment)
+    chosen = as_array(assignment, "assignment")
     n = len(codes)
     if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
         raise ValueError(
@@ -98,7 +98,8 @@ def loss_augmented_potentials(
     """
     codes = codes_of(labels)
     distances = _check_distances(D, len(codes))
-    return augment(distances, codes, _check_prices(penalty, len(codes)), beta)
+    prices, beta = _check_prices(penalty, len(codes)), check_number(beta, "beta", least=0)
+    return augment(distances, codes, prices, beta)
 
 
 def exemplars_of_partition(D: ArrayLike, labels: ArrayLike, penalty: ArrayLike = 0.0) -> Integers:
@@ -156,14 +157,16 @@ def best_exemplars(costs: NDArray[Any], codes: Integers) -> Integers:
 
 def _check_distances(D: Any, n: int) -> NDArray[Any]:
     """Return one matrix of distances between n points, its diagonal zero."""
-    matrix = read_features([D], "precomputed").distances(np.ones(1))
+    if np.ndim(as_array(D, "D")) != 2:
+        raise ValueError(f"D must be a square matrix; got shape {np.shape(D)}")
+    matrix = read_features([D], "precomputed", "D").distances(np.ones(1))
     if len(matrix) != n:
         raise ValueError(f"D must have shape ({n}, {n}), one row for each label; got {np.shape(D)}")
     return matrix
 
 
 def _check_prices(penalty: Any, n: int) -> Floats:
-    prices = np.asarray(penalty, dtype=np.float64)
+    prices = as_floats(penalty, "penalty")
     if prices.shape not in ((), (n,)) or not np.isfinite(prices).all():
         raise ValueError(
             f"penalty must be a finite number or one for each of {n} points; got {penalty!r}"
@@ -171,6 +174,6 @@ def _check_prices(penalty: Any, n: int) -> Floats:
     return prices
 
 
-def codes_of(labels: ArrayLike) -> Integers:
+def codes_of(labels: ArrayLike, name: str = "labels") -> Integers:
     """Labels as 0..k−1, or an error that says what is wrong with them."""
-    return assignment_matrix(labels).tocsr().indices.astype(np.intp)
+    return encode(labels, name)[0].astype(np.intp)

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_list, check_number
+from mlbook._arrays import Floats
+from mlbook._metric import SetMetric, check_lists, check_set, check_sets
+from mlbook._validation import FLOATS, check_boolean, check_choice, check_number
 from mlbook.dual_decomposition import DualDecompositionLearner, resolve_regularizer
 from mlbook.exemplars import exemplar_labels, solve_exemplars
 from mlbook.latent_crf.energy import best_exemplars, codes_of
@@ -19,7 +19,7 @@ from mlbook.latent_crf.pair_features import read_features
 from mlbook.latent_crf.problem import ExemplarProblem
 
 
-class LatentExemplarMetric(BaseEstimator):
+class LatentExemplarMetric(SetMetric):
     """Distance for exemplar clustering, learned from partitions (Komodakis 2011, Figure 1).
 
     In the papers: Komodakis 2011, Eqs. 13 and 22, by way of Eq. 28.
@@ -42,17 +42,18 @@ class LatentExemplarMetric(BaseEstimator):
     penalty : "auto" or float, default="auto"
         Price d_qq of an exemplar, in learning and prediction. It sets the unit of the learned
         distance. "auto" is max(0.15 β m, 2α), where m is the mean size of the training
-        clusters. A price not above α cannot give zero loss, and from about β m/3 on clusters
-        are merged: if they have fewer than ten points, lower α too. New datasets should have
-        clusters of similar size, or `penalty_` be changed in proportion.
+        clusters. A price not above α cannot give zero loss; too high a price merges clusters.
+        New datasets should have clusters of similar size, or `penalty_` be changed in
+        proportion.
     regularizer : {"l1", "l2"} or callable, default="l1"
         J, see `DualDecompositionLearner`.
-    strength : "auto" or float, default="auto"
+    alpha : "auto" or float, default="auto"
         τ. "auto" makes the regularization of the first weights a tenth of their scale for
         each point: for "l1", τ = n/10 with n the number of training points. From about n on,
         "l1" makes all weights zero.
-    alpha, beta : float, default=1.0
-        Weights of the error (Eq. 15), positive.
+    exemplar_error, point_error : float, default=1.0
+        What mistakes cost, α and β of Eq. 15, positive: an exemplar too many or too few in a
+        cluster of the partition, and a point whose exemplar lies in another cluster.
     projection : "nonnegative" or callable, default="nonnegative"
         Projection of the weights onto a convex set; the default keeps them at 0 or above.
     max_iter, inner_iter, stochastic, tol, n_jobs, verbose
@@ -62,6 +63,8 @@ class LatentExemplarMetric(BaseEstimator):
 
     Attributes
     ----------
+    components_ : ndarray of shape (n_features, n_features)
+        Diag(√w), the map for `transform`; not for precomputed distances.
     weights_ : ndarray of shape (n_features,)
         w, for the features as they were given: those of the iterate of lowest objective.
     scales_ : ndarray of shape (n_features,)
@@ -69,7 +72,7 @@ class LatentExemplarMetric(BaseEstimator):
         ``weights_ * scales_`` compares features.
     penalty_ : float
         Price of an exemplar.
-    strength_ : float
+    alpha_ : float
         τ.
     exemplars_ : list of ndarray
         Exemplar of each cluster of each training set, in increasing order of the labels.
@@ -130,9 +133,9 @@ class LatentExemplarMetric(BaseEstimator):
         features: str = "squared_differences",
         penalty: str | float = "auto",
         regularizer: str | Callable[[Floats, float], Floats] = "l1",
-        strength: str | float = "auto",
-        alpha: float = 1.0,
-        beta: float = 1.0,
+        alpha: str | float = "auto",
+        exemplar_error: float = 1.0,
+        point_error: float = 1.0,
         projection: str | Callable[[Floats], Floats] = "nonnegative",
         max_iter: int = 300,
         inner_iter: int = 1,
@@ -145,9 +148,9 @@ class LatentExemplarMetric(BaseEstimator):
         self.features = features
         self.penalty = penalty
         self.regularizer = regularizer
-        self.strength = strength
         self.alpha = alpha
-        self.beta = beta
+        self.exemplar_error = exemplar_error
+        self.point_error = point_error
         self.projection = projection
         self.max_iter = max_iter
         self.inner_iter = inner_iter
@@ -157,14 +160,15 @@ class LatentExemplarMetric(BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, datasets: Sequence[Any], partitions: Sequence[ArrayLike]) -> Self:
+    def fit(self, Xs: Sequence[Any], ys: Sequence[ArrayLike]) -> Self:
         """Learn from datasets and their partitions.
 
         Parameters
         ----------
-        datasets : sequence of array-likes
+        Xs : list of array-likes
             Each of shape (n, n_features), or (n_features, n, n) if precomputed; n may differ.
-        partitions : sequence of array-likes of n non-negative integers
+            Data frames need the same columns.
+        ys : list of array-likes of n non-negative integers
             Labels of the points of each dataset.
 
         Returns
@@ -181,57 +185,56 @@ class LatentExemplarMetric(BaseEstimator):
         Warns
         -----
         UserWarning
-            If `penalty` is not above `alpha`, if there is no training set with more than one
-            cluster, or if all weights became zero.
+            If `penalty` is not above `exemplar_error`, if there is no training set with more than
+            one cluster, or if all weights became zero.
         ConvergenceWarning
             If `tol` was not reached in `max_iter` iterations.
         """
-        alpha = check_number(self.alpha, "alpha", above=0)
-        beta = check_number(self.beta, "beta", above=0)
-        check_list(datasets, "datasets", "training set")
-        if len(datasets) != len(partitions) or len(datasets) == 0:
-            raise ValueError(
-                "datasets and partitions must be sequences of the same length, at least 1; got "
-                f"lengths {len(datasets)} and {len(partitions)}"
-            )
-        codes = [codes_of(labels) for labels in partitions]
+        exemplar_error = check_number(self.exemplar_error, "exemplar_error", above=0, most=1e90)
+        point_error = check_number(self.point_error, "point_error", above=0, most=1e90)
+        check_lists(Xs, ys)
+        check_choice(self.features, "features", ("squared_differences", "precomputed"))
+        if self.features == "squared_differences":
+            Xs = check_sets(self, Xs, dtype=FLOATS)
+        codes = [codes_of(y, f"ys[{i}]") for i, y in enumerate(ys)]
         n_points = sum(map(len, codes))
         clusters = [int(labels.max()) + 1 for labels in codes]
         mean_size = n_points / sum(clusters)
-        self.penalty_ = self._choose_penalty(mean_size, alpha, beta)
-        if self.penalty_ <= alpha:
+        self.penalty_ = self._choose_penalty(mean_size, exemplar_error, point_error)
+        if self.penalty_ <= exemplar_error:
             _warn(
-                f"penalty={self.penalty_:g} is not above alpha={alpha:g}: no distance can bring "
-                "the loss to zero; raise penalty or lower alpha"
+                f"penalty={self.penalty_:g} is not above exemplar_error={exemplar_error:g}: no "
+                "distance can bring the loss to zero; raise penalty or lower exemplar_error"
             )
         if max(clusters) == 1:
             _warn(
-                "partitions: every training set is a single cluster; nothing keeps clusters "
+                "ys: every training set is a single cluster; nothing keeps clusters "
                 "apart, and the distance will tend to zero"
             )
 
-        setting: dict[str, Any] = {"alpha": alpha, "beta": beta, "features": self.features}
+        setting: dict[str, Any] = {"alpha": exemplar_error, "beta": point_error}
+        setting["features"] = self.features
         problems = []
-        for k, (data, labels) in enumerate(zip(datasets, codes, strict=True)):
+        for k, (data, labels) in enumerate(zip(Xs, codes, strict=True)):
             try:
                 problems.append(ExemplarProblem(data, labels, penalty=self.penalty_, **setting))
             except ValueError as error:
-                raise ValueError(f"training set {k}: {error}") from error
+                raise ValueError(f"Xs and ys, training set {k}: {error}") from error
         F = problems[0].n_features
         if any(problem.n_features != F for problem in problems):
             raise ValueError(
-                "datasets must have the same number of features; got "
+                "Xs must have the same number of features; got "
                 f"{[problem.n_features for problem in problems]}"
             )
         self.n_features_in_ = F
         self.scales_ = _mean_pair_values(problems)
         problems = [problem.scaled(self.scales_) for problem in problems]
 
-        unit = (beta + self.penalty_ / mean_size) / F
+        unit = (point_error + self.penalty_ / mean_size) / F
         start = np.full(F, unit)
         learner = DualDecompositionLearner(
             regularizer=self.regularizer,
-            strength=self._choose_strength(start, n_points),
+            alpha=self._choose_alpha(start, n_points),
             projection=self._choose_projection(),
             step_weights=4 * unit / n_points,
             step_multipliers=self.penalty_ / mean_size,
@@ -243,7 +246,7 @@ class LatentExemplarMetric(BaseEstimator):
             verbose=self.verbose,
             random_state=self.random_state,
         ).fit(problems, start)
-        self.strength_ = learner.strength
+        self.alpha_ = learner.alpha
         self.weights_ = learner.weights_ / self.scales_
         self.exemplars_ = [
             best_exemplars(problem.potentials(learner.weights_), problem.labels)
@@ -257,7 +260,7 @@ class LatentExemplarMetric(BaseEstimator):
         if not self.weights_.any():
             _warn(
                 "all weights are zero: every distance is zero, and every prediction a single "
-                f"cluster; lower strength={self.strength_:g}"
+                f"cluster; lower alpha={self.alpha_:g}"
             )
         return self
 
@@ -280,6 +283,8 @@ class LatentExemplarMetric(BaseEstimator):
             If X is not as described.
         """
         check_is_fitted(self)
+        if self.features == "squared_differences":
+            X = check_set(self, X, "X", reset=False, dtype=FLOATS)
         features = read_features(X, self.features)
         if features.n_features != self.n_features_in_:
             raise ValueError(
@@ -287,7 +292,19 @@ class LatentExemplarMetric(BaseEstimator):
             )
         return features.distances(self.weights_)
 
-    def predict(self, X: Any) -> Integers:
+    @property
+    def components_(self) -> Floats:
+        """Diag(√w), of shape (n_features, n_features), where the features are of points."""
+        if self.features != "squared_differences":
+            raise AttributeError("components_: given distances have no map to Euclidean space")
+        check_is_fitted(self)
+        if self.weights_.min() < 0:
+            raise AttributeError(
+                f"components_: no map has the weight {self.weights_.min():.3g}, which is negative"
+            )
+        return np.diag(np.sqrt(self.weights_))
+
+    def predict(self, X: Any, return_gap: bool = False) -> Any:
         """Cluster a dataset with the learned distance; the number of clusters is found.
 
         See `mlbook.exemplars.solve_exemplars` for the cost.
@@ -296,40 +313,48 @@ class LatentExemplarMetric(BaseEstimator):
         ----------
         X : array-like of shape (n, n_features), or (n_features, n, n) if precomputed
             The dataset.
+        return_gap : bool, default=False
+            Return a certificate too.
 
         Returns
         -------
-        ndarray of shape (n,)
+        labels : ndarray of shape (n,)
             Labels 0..k−1.
+        gap : float
+            If asked for: the share of the energy of these clusters that better ones could at
+            most save. 0 means that they are proven best for the learned distance.
 
         Raises
         ------
         ValueError
             If X is not as described.
         """
+        return_gap = check_boolean(return_gap, "return_gap")
         D = self.distances(X)
         rng = check_random_state(self.random_state)
-        return exemplar_labels(D, solve_exemplars(D, self.penalty_, random_state=rng).exemplars)
+        found = solve_exemplars(D, self.penalty_, random_state=rng)
+        labels = exemplar_labels(D, found.exemplars)
+        return (labels, found.gap) if return_gap else labels
 
-    def _choose_penalty(self, mean_size: float, alpha: float, beta: float) -> float:
+    def _choose_penalty(self, mean_size: float, exemplar: float, point: float) -> float:
         if isinstance(self.penalty, str):
             if self.penalty != "auto":
                 raise ValueError(f'penalty must be "auto" or a number; got {self.penalty!r}')
-            return max(0.15 * beta * mean_size, 2 * alpha)
-        return check_number(self.penalty, "penalty", above=0)
+            return max(0.15 * point * mean_size, 2 * exemplar)
+        return check_number(self.penalty, "penalty", above=0, most=1e90)
 
-    def _choose_strength(self, start: Floats, n_points: int) -> float:
-        if not isinstance(self.strength, str):
-            return check_number(self.strength, "strength", least=0)
-        if self.strength != "auto":
-            raise ValueError(f'strength must be "auto" or a number; got {self.strength!r}')
+    def _choose_alpha(self, start: Floats, n_points: int) -> float:
+        if not isinstance(self.alpha, str):
+            return check_number(self.alpha, "alpha", least=0)
+        if self.alpha != "auto":
+            raise ValueError(f'alpha must be "auto" or a number; got {self.alpha!r}')
         first = resolve_regularizer(self.regularizer)[0](start)
         return 0.1 * n_points * (float(start.sum()) / first if first > 0 else 1.0)
 
     def _choose_projection(self) -> Callable[[Floats], Floats]:
         if callable(self.projection):
             return self.projection
-        if self.projection != "nonnegative":
+        if not isinstance(self.projection, str) or self.projection != "nonnegative":
             raise ValueError(
                 f'projection must be "nonnegative" or a callable; got {self.projection!r}'
             )

@@ -4,13 +4,15 @@ The array of all features of all pairs is never formed from points: sums over pa
 computed from the points themselves.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from mlbook._arrays import Floats, Integers
+from mlbook._memory import check_pairs
+from mlbook._validation import check_choice, check_matrix
 
 
 class PairFeatures(Protocol):
@@ -61,7 +63,7 @@ class _SquaredDifferences:
 class _Precomputed:
     """f_pq given as a stack of matrices, one for each feature."""
 
-    def __init__(self, stack: NDArray[Any]) -> None:
+    def __init__(self, stack: NDArray[Any], name: str) -> None:
         diagonals = np.einsum("fpp->fp", stack)
         if diagonals.any():
             stack = stack.copy()
@@ -70,7 +72,7 @@ class _Precomputed:
         if bad.any():
             f, p, q = np.argwhere(bad)[0]
             raise ValueError(
-                "distances must not be NaN or infinite off the diagonal; got "
+                f"{name}: distances must not be NaN or infinite off the diagonal; got "
                 f"{stack[f, p, q]} in matrix {f} at [{p}, {q}]"
             )
         self.stack = stack
@@ -87,25 +89,36 @@ class _Precomputed:
         return np.array([np.abs(matrix).sum(dtype=np.float64) for matrix in self.stack])
 
 
-def read_features(data: Any, kind: str) -> PairFeatures:
+def read_features(data: Any, kind: str, name: str = "X") -> PairFeatures:
     """Read one data set as vectors for its pairs; what has been read stays as it is."""
     if isinstance(data, _SquaredDifferences | _Precomputed):
         return data
     floats: Any = [np.float64, np.float32]
+    check_choice(kind, "features", ("squared_differences", "precomputed"))
     if kind == "squared_differences":
-        return _SquaredDifferences(check_array(data, dtype=floats, input_name="X"))
-    if kind != "precomputed":
-        raise ValueError(f'features must be "squared_differences" or "precomputed"; got {kind!r}')
+        points = check_matrix(data, dtype=floats, input_name=name)
+        check_pairs(len(points), name, copies=6)
+        return _SquaredDifferences(points)
     if not isinstance(data, np.ndarray):
+        if isinstance(data, str) or not isinstance(data, Sequence):
+            raise ValueError(f"{name} must be a list of matrices; got {data!r:.200}")
         shapes = {np.shape(matrix) for matrix in data}
         if len(shapes) > 1:
-            raise ValueError(f"matrices of one dataset must have one shape; got {sorted(shapes)}")
-    stack: Any = check_array(
-        data, dtype=floats, allow_nd=True, ensure_2d=False, ensure_all_finite=False, input_name="X"
+            raise ValueError(
+                f"{name}: matrices of one dataset must have one shape; got {sorted(shapes)}"
+            )
+    stack: Any = check_matrix(
+        data,
+        dtype=floats,
+        allow_nd=True,
+        ensure_2d=False,
+        ensure_all_finite=False,
+        input_name=name,
+        squares=False,
     )
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
         raise ValueError(
-            "a dataset of precomputed distances must have shape (n_features, n, n), n ≥ 1; "
+            f"{name}: precomputed distances must have shape (n_features, n, n), n ≥ 1; "
             f"got {stack.shape}"
         )
-    return _Precomputed(stack)
+    return _Precomputed(stack, name)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_number
-from mlbook.dual_decomposition import SlaveBatch, SlaveState, configuration_energy
+from mlbook._validation import as_array, as_vector, check_number
+from mlbook.dual_decomposition import SlaveBatch, SlaveState, check_weights, configuration_energy
 from mlbook.exemplars import exemplar_labels, improve_exemplars
 from mlbook.latent_crf.energy import augment, best_exemplars, codes_of
 from mlbook.latent_crf.pair_features import PairFeatures, read_features
@@ -78,7 +78,7 @@ class ExemplarProblem:
         self.alpha = check_number(alpha, "alpha", above=0)
         self.beta = check_number(beta, "beta", above=0)
         self.labels = codes_of(labels)
-        self.features = read_features(data, features)
+        self.features = read_features(data, features, "data")
         if self.features.n_points != len(self.labels):
             raise ValueError(
                 f"labels must hold one label for each of the {self.features.n_points} points; "
@@ -86,7 +86,9 @@ class ExemplarProblem:
             )
         self.n_variables = len(self.labels)
         self.n_features = self.features.n_features
-        self.scales = np.broadcast_to(np.asarray(scales, dtype=np.float64), self.n_features)
+        if np.ndim(as_array(scales, "scales")) == 0:
+            scales = np.full(self.n_features, check_number(scales, "scales", above=0))
+        self.scales = as_vector(scales, "scales", self.n_features, least=np.finfo(np.float64).tiny)
         self.batches: list[SlaveBatch] = [_PointSlaves(self), _ClusterSlaves(self)]
         self._w: Floats | None = None
         self._potentials = np.empty(0)
@@ -104,10 +106,11 @@ class ExemplarProblem:
 
     def distances(self, w: Floats) -> Floats:
         """d_pq = wᵀf_pq (Komodakis 2011, Eq. 10), with zeros on the diagonal."""
-        return self.features.distances(w / self.scales)
+        return self.features.distances(check_weights(self, w) / self.scales)
 
     def potentials(self, w: Floats) -> Floats:
         """ū of Eq. 18 at the weights w, kept until other weights are asked for."""
+        w = check_weights(self, w)
         if self._w is None or not np.array_equal(w, self._w):
             self._potentials = augment(self.distances(w), self.labels, self.penalty, self.beta)
             self._w = w.copy()
@@ -115,7 +118,7 @@ class ExemplarProblem:
 
     def feature_sum(self, assignment: Integers) -> Floats:
         """Σ_p f_pq with q the exemplar assigned to p, leaving out exemplars."""
-        return self.features.total(assignment) / self.scales
+        return self.features.total(self._check(assignment, "assignment")) / self.scales
 
     def complete(self, w: Floats, previous: Any) -> Integers:
         """Assign all points to the best exemplar of their cluster (Eq. 29).
@@ -132,13 +135,24 @@ class ExemplarProblem:
         linear in the number of its exemplars, and Ē an energy of `mlbook.exemplars` with
         penalty d_qq + β ± α. Both are tried.
         """
-        U = self.potentials(w)
+        U, chosen = self.potentials(w), np.unique(self._check(start, "start"))
         found = []
         for sign in (-1, 1):
             price = self.penalty + self.beta + sign * self.alpha
-            exemplars = improve_exemplars(U, np.unique(start), price, random_state=0)
+            exemplars = improve_exemplars(U, chosen, price, random_state=0)
             found.append(exemplars[exemplar_labels(U, exemplars)])
         return min(found, key=lambda x: configuration_energy(self, w, x))
+
+    def _check(self, assignment: Any, name: str) -> Integers:
+        """Return an exemplar for each point, refusing what is not one."""
+        chosen, n = as_array(assignment, name), self.n_variables
+        right = chosen.shape == (n,) and chosen.dtype.kind in "iu"
+        if not right or chosen.min() < 0 or chosen.max() >= n:
+            raise ValueError(
+                f"{name} must hold an integer from 0 to {n - 1} for each of {n} points; got "
+                f"{assignment!r:.200}"
+            )
+        return chosen.astype(np.intp, copy=False)
 
 
 class _PointSlaves:
@@ -153,6 +167,7 @@ class _PointSlaves:
         return self._state(*point_slaves(self.problem.potentials(w), multipliers))
 
     def evaluate(self, x: Integers) -> SlaveState:
+        x = self.problem._check(x, "x")
         is_open = np.zeros(len(x), dtype=bool)
         is_open[x] = True
         return self._state(x, np.broadcast_to(is_open, self.shape))
@@ -180,6 +195,7 @@ class _ClusterSlaves:
         return self._state(cluster_slaves(self.shares, multipliers, problem.labels, problem.alpha))
 
     def evaluate(self, x: Integers) -> SlaveState:
+        x = self.problem._check(x, "x")
         is_open = np.zeros(len(x), dtype=bool)
         is_open[x] = True
         return self._state(is_open)

@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers, squared_norms
-from mlbook._validation import FLOATS, check_choice, check_integer, check_number
+from mlbook._validation import (
+    FLOATS,
+    as_floats,
+    check_choice,
+    check_integer,
+    check_matrix,
+    check_number,
+)
 from mlbook.bags import candidate_labels, check_offsets
 from mlbook.mimlca.choices import Choices
 
@@ -93,7 +100,7 @@ def assign_instances(
     [0, -1, 1]
     """
     rows, sizes, labels = _check_bags(U, offsets, Y)
-    Z: Any = check_array(centroids, dtype=rows.dtype, input_name="centroids")
+    Z: Any = check_matrix(centroids, dtype=rows.dtype, input_name="centroids")
     if Z.shape != (labels.shape[1], rows.shape[1]):
         raise ValueError(
             f"centroids must have shape ({labels.shape[1]}, {rows.shape[1]}), one for each column "
@@ -101,7 +108,7 @@ def assign_instances(
         )
     costs = None
     if reject_costs is not None:
-        costs = np.asarray(reject_costs, dtype=np.float64)
+        costs = as_floats(reject_costs, "reject_costs")
         if costs.shape != (len(rows),) or np.isnan(costs).any():
             raise ValueError(
                 f"reject_costs must hold a number for each of {len(rows)} instances; got shape "
@@ -190,7 +197,7 @@ def weak_kmeans(
     max_iter = check_integer(max_iter, "max_iter", least=1)
     costs = None
     if reject is not None:
-        reject = check_number(reject, "reject", above=0)
+        reject = check_number(reject, "reject", above=0, most=1e100)
         costs = reject * squared_norms(_double(rows - rows.mean(axis=0)))
     choices = Choices(sizes, labels, costs)
     if not choices.n_pairs:
@@ -220,7 +227,7 @@ def _check_bags(
     U: ArrayLike, offsets: ArrayLike, Y: Any
 ) -> tuple[NDArray[Any], Integers, csr_array]:
     """Return instances, bag sizes and candidate labels."""
-    rows: Any = check_array(U, dtype=FLOATS, input_name="U")
+    rows: Any = check_matrix(U, dtype=FLOATS, input_name="U")
     sizes = np.diff(check_offsets(offsets, len(rows)))
     return rows, sizes, candidate_labels(Y, len(sizes))
 

@@ -9,13 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
 
-from mlbook._arrays import Integers
-from mlbook._validation import FLOATS, check_integer, check_number
-from mlbook.bags import Bags, candidate_labels
+from mlbook._arrays import Integers, squared_norms
+from mlbook._memory import check_pairs
+from mlbook._metric import ManySetsMetric
+from mlbook._validation import FLOATS, check_integer, check_matrix, check_number
+from mlbook.bags import Bags, as_bags, average_precision, candidate_labels, check_instances
 from mlbook.mimlca.assignments import mean_weights, weak_kmeans
 from mlbook.mimlca.basis import Basis, kernel_basis, singular_basis
 from mlbook.mimlca.kernels import chi2_rbf_kernel, kernel_matrix
@@ -26,7 +27,7 @@ Kernel = Callable[[Any, Any], Any]
 SCORE_ENTRIES = 2**24  # scores computed at a time in `predict`
 
 
-class MIMLCA(BaseEstimator):
+class MIMLCA(ManySetsMetric):
     """Multiple instance metric learning for cluster analysis (Law 2017, Algorithm 1).
 
     Assigns instances to the candidate labels of their bags by k-means in the singular basis
@@ -43,7 +44,8 @@ class MIMLCA(BaseEstimator):
         instances.
     rank : int, optional
         Number r of singular directions kept; default: all above `rtol`. Must be smaller than
-        n if any bag leaves a choice, see Notes.
+        n if any bag leaves a choice, see Notes. Objectives of different ranks cannot be
+        compared: choose it by cross-validation of `score` over bags, with `GridSearchCV`.
     rtol : float, optional
         Singular values of X (for a kernel: square roots of the eigenvalues of K) up to `rtol`
         times the largest are dropped. Default: rounding error, so that r is the rank of X.
@@ -160,14 +162,14 @@ class MIMLCA(BaseEstimator):
             If an input is not as described, nothing or only one category can be assigned, or
             the basis has as many directions as there are instances.
         """
-        if not isinstance(bags, Bags):
-            bags = Bags.from_list(bags)
+        bags = as_bags(bags, "bags")
         labels = candidate_labels(Y, len(bags))
         rank = None if self.rank is None else check_integer(self.rank, "rank", least=1)
         rtol = None if self.rtol is None else check_number(self.rtol, "rtol", least=0)
         kernel = self._kernel_function()
         rows = bags.instances
         if kernel is not None:
+            check_pairs(rows.shape[0], "bags", copies=4)
             rows = kernel_matrix(rows, bags.order, kernel)
         basis = (singular_basis if kernel is None else kernel_basis)(rows, rank, rtol)
         _refuse_vacuous(basis, bags, labels)
@@ -186,6 +188,8 @@ class MIMLCA(BaseEstimator):
         assigned = found.assignments >= 0
         categories = found.assignments[assigned]
         counts = np.bincount(categories, minlength=k)
+        if not categories.size:
+            raise ValueError(f"reject={self.reject!r} rejects all instances; raise it")
         if np.count_nonzero(counts) < 2:
             raise ValueError(
                 "Y: a metric needs instances of at least 2 categories; all that can be assigned "
@@ -208,7 +212,10 @@ class MIMLCA(BaseEstimator):
         self.n_iter_ = found.n_iter
         self.rank_ = len(basis.values)
         self.n_features_in_ = bags.instances.shape[1]
-        self._training_instances = bags.instances if callable(kernel) else None
+        self.__dict__.pop("feature_names_in_", None)
+        if bags.columns:
+            self.feature_names_in_ = np.array(bags.columns, dtype=object)
+        self._training_instances = bags.instances.copy() if callable(kernel) else None
         # M z_c for all c, and z_cᵀ M z_c: Eq. 15 is linear in the new row up to a constant
         factors = [self.components_.T, self.components_, self.centroids_.T]
         self._metric_centroids = np.linalg.multi_dot(factors)
@@ -223,8 +230,9 @@ class MIMLCA(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse array of shape (p, n_features)
-            Instances; rows of kernel values if the kernel is precomputed.
+        X : array-like or sparse array of shape (p, n_features), Bags or list of bags
+            Instances, those of bags in the order of ``Bags.instances``; rows of kernel values if
+            the kernel is precomputed.
 
         Returns
         -------
@@ -233,21 +241,17 @@ class MIMLCA(BaseEstimator):
         """
         return self._rows(self._instances(X)) @ self.components_.T
 
-    def get_mahalanobis_matrix(self) -> NDArray[Any]:
-        """M as ``components_.T @ components_``, of shape (n_features, n_features)."""
-        check_is_fitted(self)
-        return self.components_.T @ self.components_
-
-    def decision_function(self, X: Any, alpha: float | None = None) -> NDArray[Any]:
+    def decision_function(self, X: Any, weight: float | None = None) -> NDArray[Any]:
         """Scores of all categories for each instance (Law 2017, Eqs. 15 and 16).
 
         In the papers: Law 2017, Eqs. 40, 49 and 50, with a kernel.
 
         Parameters
         ----------
-        X : array-like or sparse array of shape (p, n_features)
-            Instances; rows of kernel values if the kernel is precomputed.
-        alpha : float, optional
+        X : array-like or sparse array of shape (p, n_features), Bags or list of bags
+            Instances, those of bags in the order of ``Bags.instances``; rows of kernel values if
+            the kernel is precomputed.
+        weight : float, optional
             As for `predict`.
 
         Returns
@@ -256,17 +260,18 @@ class MIMLCA(BaseEstimator):
             Eq. 15 as xᵀMz_c − z_cᵀMz_c/2, largest for the nearest centroid, or Eq. 16; −∞ for
             categories without instances.
         """
-        return self._scores(self._rows(self._instances(X)), alpha)
+        return self._scores(self._rows(self._instances(X)), weight)
 
-    def predict(self, X: Any, alpha: float | None = None) -> Integers:
+    def predict(self, X: Any, weight: float | None = None) -> Integers:
         """Category of new instances (Law 2017, Eqs. 15 and 16).
 
         Parameters
         ----------
-        X : array-like or sparse array of shape (p, n_features)
-            Instances; rows of kernel values if the kernel is precomputed.
-        alpha : float, optional
-            Without it, the category of the nearest centroid z_c under the metric (Eq. 15). With
+        X : array-like or sparse array of shape (p, n_features), Bags or list of bags
+            Instances, those of bags in the order of ``Bags.instances``; rows of kernel values if
+            the kernel is precomputed.
+        weight : float, optional
+            α. Without it, the category of the nearest centroid z_c under the metric (Eq. 15). With
             it, the largest of x_tᵀX†j_c − α‖Lᵀz_c‖² (Eq. 16), where the second term makes up
             for the sizes of the categories. The right α depends on n: with every instance
             repeated r times, √r α predicts the same.
@@ -279,28 +284,63 @@ class MIMLCA(BaseEstimator):
         Raises
         ------
         ValueError
-            If X has another number of features, or `alpha` is not a finite number.
+            If X has another number of features, or `weight` is not a finite number.
         """
         instances = self._instances(X)
         step = max(1, SCORE_ENTRIES // max(self.components_.shape))
         parts = [
-            self._scores(self._rows(instances[batch]), alpha).argmax(axis=1)
+            self._scores(self._rows(instances[batch]), weight).argmax(axis=1)
             for batch in gen_batches(instances.shape[0], step)
         ]
         return np.concatenate(parts)
 
-    def _scores(self, rows: Any, alpha: float | None) -> NDArray[Any]:
-        if alpha is None:
+    def score(self, bags: Any, Y: Any) -> float:
+        """Average precision of the labels of bags, so that cross-validation can choose.
+
+        A bag is as near to a category as its nearest instance is to the centroid, under the
+        learned metric; its labels are ranked by these distances.
+
+        Parameters
+        ----------
+        bags : Bags, or list of array-likes of shape (n_i, n_features)
+            Bags, as for `fit`.
+        Y : array-like or sparse array of shape (m, k)
+            Their labels, 0 and 1.
+
+        Returns
+        -------
+        float
+            `mlbook.bags.average_precision`, at most 1, the best.
+        """
+        bags = as_bags(bags, "bags")
+        labels = candidate_labels(Y, len(bags))
+        if not labels.nnz:
+            raise ValueError("Y must hold a label for at least one bag; all its rows are zero")
+        instances = self._instances(bags)
+        if labels.shape[1] != len(self.category_count_):
+            raise ValueError(
+                f"Y must have a column for each of {len(self.category_count_)} categories, as in "
+                f"fit; got {labels.shape[1]}"
+            )
+        rows = self._rows(instances)
+        images = np.asarray(rows @ self.components_.T)
+        nearness = 2 * self._scores(rows, None) - squared_norms(images)[:, None]
+        best = np.full((len(bags), labels.shape[1]), -np.inf)
+        np.maximum.at(best, bags.bag_index, nearness)
+        return average_precision(labels, best)
+
+    def _scores(self, rows: Any, weight: float | None) -> NDArray[Any]:
+        if weight is None:
             scores = rows @ self._metric_centroids - self._centroid_norms / 2
         else:
-            alpha = check_number(alpha, "alpha")
-            scores = rows @ self.components_.T - self._centroid_norms * alpha
+            weight = check_number(weight, "weight")
+            scores = rows @ self.components_.T - self._centroid_norms * weight
         scores[:, self.category_count_ == 0] = -np.inf
         return scores
 
     def _instances(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        return check_instances(self, X)
 
     def _rows(self, instances: Any) -> Any:
         """Return the instances themselves, or their kernel values with the training instances."""
@@ -308,14 +348,16 @@ class MIMLCA(BaseEstimator):
         if not callable(kernel):
             return instances
         values = kernel(instances, self._training_instances)
-        return check_array(values, dtype=FLOATS, input_name="kernel(X, training instances)")
+        return check_matrix(
+            values, dtype=FLOATS, input_name="kernel(X, training instances)", squares=False
+        )
 
     def _kernel_function(self) -> Any:
         """Return None for linear, "precomputed", or a function of two matrices."""
         if callable(self.kernel):
             return self.kernel
         named = {"linear": None, "chi2_rbf": chi2_rbf_kernel, "precomputed": "precomputed"}
-        if self.kernel not in named:
+        if not isinstance(self.kernel, str) or self.kernel not in named:
             raise ValueError(
                 f"kernel must be one of {tuple(named)} or callable; got {self.kernel!r}"
             )

@@ -9,10 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_array
 
 from mlbook._arrays import Integers
-from mlbook._validation import FLOATS
+from mlbook._validation import FLOATS, check_matrix
 
 
 def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:
@@ -40,7 +39,7 @@ def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:
     """
     normalized = []
     for name, X in (("A", A), ("B", B)):
-        rows: Any = check_array(X, dtype=FLOATS, input_name=name)
+        rows: Any = check_matrix(X, dtype=FLOATS, input_name=name)
         if rows.min() < 0:
             raise ValueError(f"{name}: the chi-squared kernel needs entries ≥ 0; got {rows.min()}")
         zero = np.flatnonzero(~rows.any(axis=1))
@@ -50,11 +49,21 @@ def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:
     return chi2_kernel(*normalized)
 
 
+def _values(kernel: Any, A: Any, B: Any) -> Any:
+    """Return kernel(A, B); an error of a function that is no kernel names it."""
+    try:
+        return kernel(A, B)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"kernel must take two matrices; {kernel!r} said: {error}") from error
+
+
 def kernel_matrix(X: Any, order: Integers, kernel: Any) -> NDArray[Any]:
     """Return the kernel matrix of the training instances, checked and made symmetric."""
     n = X.shape[0]
     if callable(kernel):
-        K: Any = check_array(kernel(X, X), dtype=FLOATS, input_name="kernel(X, X)")
+        K: Any = check_matrix(
+            _values(kernel, X, X), dtype=FLOATS, input_name="kernel(X, X)", squares=False
+        )
     else:
         K = X.toarray() if sp.issparse(X) else X
         if K.shape[1] == n and np.array_equal(np.sort(order), np.arange(n)):

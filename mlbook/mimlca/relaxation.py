@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.utils import check_array
 
 from mlbook._arrays import Integers
-from mlbook._validation import check_integer_labels, metric_factor
+from mlbook._validation import as_array, check_integer_labels, check_matrix, metric_factor
 from mlbook.bags import candidate_labels, check_offsets
 from mlbook.partitions import normalized_assignment
 
@@ -49,9 +48,9 @@ def feasible_assignments(offsets: ArrayLike, Y: Any) -> Iterator[Integers]:
     >>> [labels.tolist() for labels in feasible_assignments([0, 2], [[1, 0, 1]])]
     [[0, 2], [2, 0]]
     """
-    given = np.asarray(offsets)
+    given = as_array(offsets, "offsets")
     whole = given.ndim == 1 and given.size and given.dtype.kind in "iu"
-    starts = check_offsets(given, int(given[-1]) if whole else 0)
+    starts = check_offsets(given, max(int(given[-1]), 0) if whole else 0)
     labels = candidate_labels(Y, len(starts) - 1)
     per_bag = []
     for i in range(labels.shape[0]):
@@ -142,7 +141,7 @@ def relaxed_overlap(X: ArrayLike, M: ArrayLike, offsets: ArrayLike, Y: Any) -> f
     0.666667
     1.5
     """
-    rows: Any = check_array(X, dtype=np.float64, input_name="X")
+    rows: Any = check_matrix(X, dtype=np.float64, input_name="X")
     Z = rows @ metric_factor(M, rows.shape[1])
     check_offsets(offsets, len(rows))
     U, values, _ = svd(Z, full_matrices=False)

@@ -15,15 +15,19 @@ Only a least-squares digest of the rows is ever needed, and digests of different
 be merged: hence `MLCA.partial_fit`, `MLCA.merge`, and Dask arrays.
 
 The files: `estimators` (MLCA, BinaryMLCA), `closed_form` (Theorem 3.1 for any C), `risk` (what
-it minimizes), `class_digest` (what is kept of labelled rows), `least_squares` (the solver).
+it minimizes), `shrinkage` (towards the Euclidean metric) and `held_out` (how far), `class_digest`
+(what is kept of labelled rows), `row_sample` (some of them), `dask_rows` (Dask's blocks),
+`least_squares` (the solver).
 """
 
 from mlbook.mlca.closed_form import closed_form_factor, closed_form_metric
 from mlbook.mlca.estimators import MLCA, BinaryMLCA
+from mlbook.mlca.held_out import SHRINKAGES
 from mlbook.mlca.risk import structured_loss, worst_case_risk
 
 __all__ = [
     "MLCA",
+    "SHRINKAGES",
     "BinaryMLCA",
     "closed_form_factor",
     "closed_form_metric",

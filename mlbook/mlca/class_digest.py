@@ -7,7 +7,7 @@ so digests of different rows merge, whichever classes each of them holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
@@ -15,13 +15,23 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_consistent_length
 
-from mlbook._arrays import Integers
-from mlbook._validation import FLOATS, check_choice, check_integer
+from mlbook._arrays import Floats, Integers
+from mlbook._validation import (
+    FLOATS,
+    check_choice,
+    check_classes,
+    check_integer,
+    check_matrix,
+    check_number,
+    refuse_unlabelled,
+)
 from mlbook.mlca import least_squares
+from mlbook.mlca.dask_rows import is_dask, labelled_blocks
 from mlbook.mlca.least_squares import SOLVERS, Digest, Solution
+from mlbook.mlca.row_sample import RowSample
+from mlbook.mlca.shrinkage import shrink
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +44,17 @@ class ClassDigest:
         The labels, increasing.
     counts : ndarray of shape (k,)
         The number of rows of each.
+    weights : ndarray of shape (k,)
+        How much a row of each counts.
     dtype : dtype
         float32 if all the rows had it, else float64.
     intercept : bool
         Whether a column of ones stands before the features.
     problem : Digest
-        The least-squares digest with the unscaled assignment matrix Y as targets.
+        The least-squares digest with the unscaled assignment matrix Y as targets; rows of both
+        times the roots of their weights.
+    sample : RowSample or None
+        Some rows of each class, if asked for.
 
     Examples
     --------
@@ -55,9 +70,11 @@ class ClassDigest:
 
     classes: NDArray[Any]
     counts: Integers
+    weights: Floats
     dtype: np.dtype[Any]
     intercept: bool
     problem: Digest
+    sample: RowSample | None = None
 
     @classmethod
     def of(
@@ -66,8 +83,10 @@ class ClassDigest:
         y: Any,
         *,
         classes: ArrayLike | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         intercept: bool = False,
         solver: str = "auto",
+        sample: bool = False,
         min_rows: int = 1,
     ) -> Self:
         """Digest labelled rows; see `mlbook.mlca.least_squares.digest` for the cost.
@@ -80,10 +99,14 @@ class ClassDigest:
             The class of each row: integers or strings.
         classes : array-like of increasing labels, optional
             All labels there may be; default: those of y.
+        class_weight : dict, "balanced" or None, default=None
+            How much a row of each class counts: see `class_weights`.
         intercept : bool, default=False
             Put a column of ones before X.
         solver : {"auto", "cholesky", "qr"}, default="auto"
             How rows enter the least-squares problem.
+        sample : bool, default=False
+            Keep some rows of each class.
         min_rows : int, default=1
             Fewer rows are refused.
 
@@ -98,8 +121,9 @@ class ClassDigest:
         """
         check_choice(solver, "solver", SOLVERS)
         if is_dask(X):
-            return _of_dask(cls, X, y, classes=classes, intercept=intercept, solver=solver)
-        rows, labels = _check_rows(X, min_rows), _check_labels(y)
+            options = {"classes": classes, "intercept": intercept, "solver": solver}
+            return _of_dask(cls, X, y, class_weight, sample=sample, **options)
+        rows, labels = _check_rows(X, min_rows), check_classes(y, "y")
         check_consistent_length(rows, labels)
         found = np.unique(labels)
         if classes is not None:
@@ -109,9 +133,14 @@ class ClassDigest:
             found = np.asarray(classes)
         codes = np.searchsorted(found, labels)
         n, k = len(codes), len(found)
-        Y = sp.csr_array((np.ones(n), codes, np.arange(n + 1)), shape=(n, k))
-        problem = least_squares.digest(rows, Y, intercept=intercept, solver=solver)
-        return cls(found, np.bincount(codes, minlength=k), rows.dtype, intercept, problem)
+        counts = np.bincount(codes, minlength=k)
+        weights = class_weights(class_weight, found, counts)
+        roots = None if class_weight is None else np.sqrt(weights)[codes]
+        values = np.ones(n) if roots is None else roots
+        Y = sp.csr_array((values, codes, np.arange(n + 1)), shape=(n, k))
+        problem = least_squares.digest(rows, Y, roots=roots, intercept=intercept, solver=solver)
+        kept = RowSample.of(rows, labels) if sample else None
+        return cls(found, counts, weights, rows.dtype, intercept, problem, kept)
 
     @classmethod
     def merge(cls, digests: Sequence[Self]) -> Self:
@@ -131,19 +160,29 @@ class ClassDigest:
             )
         classes = reduce(np.union1d, (d.classes for d in digests))
         counts = np.zeros(len(classes), dtype=np.int64)
+        weights = np.ones(len(classes))
         problems = []
         for d in digests:
             columns = np.searchsorted(classes, d.classes)
             counts[columns] += d.counts
+            weights[columns] = d.weights
             B = np.zeros((d.problem.B.shape[0], len(classes)))
             B[:, columns] = d.problem.B
             problems.append(Digest(d.problem.A, B))
         dtype = np.result_type(*(d.dtype for d in digests))
         problem = reduce(least_squares.merge, problems)
-        return cls(classes, counts, dtype, digests[0].intercept, problem)
+        samples = [d.sample for d in digests if d.sample is not None]
+        sample = RowSample.merge(samples) if len(samples) == len(digests) else None
+        return cls(classes, counts, weights, dtype, digests[0].intercept, problem, sample)
 
-    def solve(self, n_components: int | None = None, *, signs: bool = False) -> Solution:
-        """Regress the rows onto their normalized assignments (Law 2016, Eqs. 16-17).
+    def solve(
+        self,
+        n_components: int | None = None,
+        *,
+        shrinkage: float = 0.0,
+        signs: bool = False,
+    ) -> Solution:
+        """Regress the rows onto their normalized assignments (Law 2016, Eqs. 15-17).
 
         In the papers: Law 2016, Eq. 21, with `signs`.
 
@@ -152,6 +191,9 @@ class ClassDigest:
         n_components : int, optional
             Keep so many directions of the assignments, those that are fitted best; default:
             all.
+        shrinkage : float, default=0.0
+            a, see `mlbook.mlca.shrinkage`; above 0 there are d components, the most important
+            ones first, and the images of the rows have mean zero with an intercept.
         signs : bool, default=False
             Regress onto u = s/‖s‖ instead of J, where s is −1 for the first and +1 for the
             second of two classes.
@@ -174,21 +216,42 @@ class ClassDigest:
             B = B / np.sqrt(self.counts.sum())
         else:
             self._require_classes()
-            B, nothing = B / np.sqrt(np.maximum(1, self.counts)), "every class mean is zero"
+            B, nothing = B / np.sqrt(self._masses()), "every class mean is zero"
+        d = A.shape[1] - self.intercept
+        most = B.shape[1] if shrinkage == 0 else d
+        rank = most
         if n_components is not None:
-            check_integer(n_components, "n_components", least=1, most=B.shape[1])
+            rank = check_integer(n_components, "n_components", least=1, most=most)
         eps = float(np.finfo(self.dtype).eps)
-        found = least_squares.solve(Digest(A, B), intercept=self.intercept, eps=eps)
+        with np.errstate(over="ignore", invalid="ignore"):  # found out below
+            found = least_squares.solve(Digest(A, B), intercept=self.intercept, eps=eps)
         if np.linalg.norm(found.fitted) <= found.noise:
             raise ValueError(
                 f"X: {'all class means are equal' if self.intercept else nothing}, so that the "
                 "regression is zero and there is nothing to learn; any metric of full rank is then "
                 "optimal (Law 2016, Section 3.2)."
             )
-        if n_components not in (None, B.shape[1]):
-            found = found.leading(int(n_components))
+        if shrinkage > 0:
+            rows, mean = Digest(A, B), np.zeros(d)
+            if self.intercept:
+                rows, mean = least_squares.centred(rows)
+            found = least_squares.solve(shrink(rows, shrinkage)).leading(rank)
+            found = replace(found, intercept=-mean @ found.coef)
+        elif rank < most:
+            found = found.leading(rank)
+        if not np.isfinite(found.coef).all():
+            raise ValueError("X: its entries are so small that the metric overflows; rescale X")
         coef, intercept = found.coef.astype(self.dtype), found.intercept.astype(self.dtype)
         return replace(found, coef=coef, intercept=intercept)
+
+    def means(self) -> Floats:
+        """Mean row of each class, of shape (k, d); zero for a class without rows."""
+        sums = self.problem.B.T @ self.problem.A[:, int(self.intercept) :]
+        return sums / self._masses()[:, None]
+
+    def _masses(self) -> Floats:
+        """Sum of the weights of the rows of each class, 1 for a class without rows."""
+        return np.where(self.counts > 0, self.counts * self.weights, 1.0)
 
     def _require_classes(self) -> None:
         present = np.count_nonzero(self.counts)
@@ -197,12 +260,7 @@ class ClassDigest:
                 f"y: rows of at least 2 classes are needed, got {present} "
                 f"class{'' if present else 'es'}."
             )
-        classes = self.classes
-        if classes.dtype.kind in "if" and -1 in classes and not np.array_equal(classes, [-1, 1]):
-            raise ValueError(
-                f"y: -1 means unlabelled, and the classes are {classes}; drop those rows with "
-                "X[y != -1], y[y != -1], or rename the class."
-            )
+        refuse_unlabelled(self.classes)
 
     def _require_two_classes(self) -> None:
         if len(self.classes) != 2 or not self.counts.all():
@@ -210,53 +268,86 @@ class ClassDigest:
                 f"y: rows of exactly 2 classes are needed, got {len(self.classes)} class(es) "
                 f"{self.classes} with {self.counts} rows."
             )
+        refuse_unlabelled(self.classes)
 
 
-def is_dask(X: Any) -> bool:
-    """Tell whether X is a Dask array, without importing Dask."""
-    return type(X).__module__.startswith("dask.array")
+def class_weights(
+    class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], counts: Integers
+) -> Floats:
+    """Weight of a row of each class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        A dict has the weights, greater than 0, of the classes that do not have weight 1. With
+        "balanced" all classes weigh the same, and a row 1 on average.
+    classes : ndarray of shape (k,)
+        The classes.
+    counts : ndarray of shape (k,)
+        Number of rows of each.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+
+    Raises
+    ------
+    ValueError
+        If class_weight is not as described.
+
+    Examples
+    --------
+    >>> print(class_weights("balanced", np.array(["a", "b"]), np.array([3, 1])).round(3))
+    [0.667 2.   ]
+    >>> class_weights({"b": 5}, np.array(["a", "b"]), np.array([3, 1]))
+    array([1., 5.])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        given = [class_weight.get(label, 1.0) for label in classes.tolist()]
+        return np.array([check_number(w, "class_weight", above=0) for w in given])
+    check_choice(class_weight, "class_weight", ("balanced",))
+    present = np.maximum(counts, 1)
+    return counts.sum() / np.count_nonzero(counts) / present
 
 
-def _of_dask(cls: type[ClassDigest], X: Any, y: Any, **options: Any) -> Any:
-    """Digest a Dask array block by block and merge by eights, where its scheduler says."""
+def _of_dask(cls: Any, X: Any, y: Any, class_weight: Any, **options: Any) -> Any:
+    """Digest a Dask array or frame block by block and merge by eights, where its scheduler says."""
     import dask
 
-    if X.ndim != 2:
-        raise ValueError(f"X: expected a two-dimensional Dask array, got {X.ndim} dimension(s).")
-    X = X.rechunk({1: -1})
-    lengths = X.chunks[0]
-    if not is_dask(y):
-        y = column_or_1d(y, warn=True)
-    if not np.isnan([*lengths, *y.shape]).any():
-        check_consistent_length(X, y)
-        if is_dask(y):
-            y = y.rechunk({0: lengths})
-    elif not is_dask(y) or y.numblocks[0] != X.numblocks[0]:
-        raise ValueError(
-            "X, y: with row blocks of unknown length, y must be a Dask array with as many blocks "
-            "as X; or call compute_chunk_sizes() first."
-        )
-    labels = y.to_delayed().ravel() if is_dask(y) else np.split(y, np.cumsum(lengths)[:-1])
+    blocks = list(labelled_blocks(X, y))
+    if isinstance(class_weight, str):  # balanced: one more look at the labels
+        found = dask.compute([dask.delayed(_count)(labels) for _, labels in blocks])[0]
+        classes = reduce(np.union1d, (labels for labels, _ in found))
+        counts = sum(np.bincount(np.searchsorted(classes, c), n, len(classes)) for c, n in found)
+        weights = class_weights(class_weight, classes, np.asarray(counts))
+        class_weight = dict(zip(classes.tolist(), weights.tolist(), strict=True))
     delayed_digest, delayed_merge = dask.delayed(cls.of), dask.delayed(cls.merge)
     parts = [
-        delayed_digest(rows, block, min_rows=0, **options)
-        for rows, block in zip(X.to_delayed().ravel(), labels, strict=True)
+        delayed_digest(rows, labels, min_rows=0, class_weight=class_weight, **options)
+        for rows, labels in blocks
     ]
     while len(parts) > 1:
         parts = [delayed_merge(parts[i : i + 8]) for i in range(0, len(parts), 8)]
     return parts[0].compute()
 
 
+def _count(labels: Any) -> tuple[NDArray[Any], Integers]:
+    return np.unique(check_classes(labels, "y"), return_counts=True)
+
+
 def _check_rows(X: Any, min_rows: int) -> Any:
     """Return rows of numbers; whether these are finite the least-squares digest finds out."""
     try:
-        return check_array(
+        return check_matrix(
             X,
             accept_sparse="csr",
             dtype=FLOATS,
             ensure_all_finite=False,
             ensure_min_samples=min_rows,
             input_name="X",
+            squares=False,  # of the digest, which is smaller
         )
     except ValueError as error:
         if "could not convert string" not in str(error):
@@ -269,21 +360,3 @@ def _check_rows(X: Any, min_rows: int) -> Any:
             f"X must be numbers; got text{where}: leave it out, or encode it, for example with "
             "scikit-learn's OneHotEncoder"
         ) from error
-
-
-def _check_labels(y: Any) -> NDArray[Any]:
-    """Refuse NaN and None among labels, and text beside numbers: these have no order."""
-    labels = column_or_1d(np.asarray(y), warn=True)
-    if labels.dtype.kind in "biu" or not labels.size:
-        return labels
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("Input y contains NaN: drop the rows without a label.")
-    if labels.dtype.kind == "O":
-        kinds = {"str" if isinstance(label, str) else type(label).__name__ for label in labels}
-        if len(kinds) > 1:
-            raise ValueError(
-                f"y must be all numbers or all strings; got {', '.join(sorted(kinds))}. Drop the "
-                "rows without a label (None or NaN)."
-            )
-    check_classification_targets(labels)
-    return labels

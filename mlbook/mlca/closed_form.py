@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 
-from mlbook._validation import FLOATS, check_integer
+from mlbook._validation import FLOATS, check_integer, check_matrix
 from mlbook.mlca.least_squares import digest, solve
 
 
@@ -73,8 +73,8 @@ def closed_form_factor(X: ArrayLike, factor: ArrayLike, rank: int | None = None)
     >>> print(closed_form_factor(X, J).round(6) + 0.0)
     [[0.4 0. ]]
     """
-    rows: Any = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
-    targets: Any = check_array(factor, accept_sparse="csr", dtype=np.float64, input_name="factor")
+    rows: Any = check_matrix(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
+    targets: Any = check_matrix(factor, accept_sparse="csr", dtype=np.float64, input_name="factor")
     check_consistent_length(rows, targets)
     if rank is not None:
         check_integer(rank, "rank", least=1)

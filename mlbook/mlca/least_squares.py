@@ -19,29 +19,25 @@ with η = κ(X)² times the unit roundoff, and such bounds add up when blocks ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import chain
-from threading import Lock
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dtpmqrt, dtpqrt, dtrcon
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, gen_batches
 from sklearn.utils.extmath import svd_flip
-from threadpoolctl import ThreadpoolController
 
 from mlbook._arrays import Floats
+from mlbook._blas import one_blas_thread
 
 SOLVERS = ("auto", "cholesky", "qr")
 MAX_SQUARED_CONDITION = 1e7  # η ≈ 2e-9 at most: the Gram matrix is then as good as X
 GRAM_ENTRIES = 2**21  # entries of X per block of the Gram matrix: 16 MB
 QR_ROWS, QR_PANEL = 1024, 16  # rows per Householder block, columns per panel
-_LOCK = Lock()
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,14 @@ class Solution:
         return replace(self, **parts)
 
 
-def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> Digest:
+def digest(
+    X: Any,
+    T: Any,
+    *,
+    roots: Floats | None = None,
+    intercept: bool = False,
+    solver: str = "auto",
+) -> Digest:
     """Digest the rows of X and their targets T.
 
     Parameters
@@ -114,6 +117,9 @@ def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> 
         The rows; computed with in double precision, block by block.
     T : ndarray or CSR array of shape (n, k)
         The targets.
+    roots : ndarray of shape (n,), optional
+        Square roots of the weights of the rows, by which T is multiplied already: the
+        rows of X, and the ones before them, are multiplied here.
     intercept : bool, default=False
         Put a column of ones before X, so that p = d + 1.
     solver : {"auto", "cholesky", "qr"}, default="auto"
@@ -148,10 +154,10 @@ def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> 
     n, p = X.shape[0], X.shape[1] + intercept
     found = None
     if n < p:
-        found = Digest(np.array(_rows(X, 0, n, intercept)), np.array(_dense(T)))
-    elif solver == "cholesky" or (solver == "auto" and not _sample_is_ill(X, p, intercept)):
+        found = Digest(np.array(_rows(X, slice(n), intercept, roots)), np.array(_dense(T)))
+    elif solver == "cholesky" or (solver == "auto" and not _sample_is_ill(X, p, intercept, roots)):
         limit = 1e15 if solver == "cholesky" else MAX_SQUARED_CONDITION
-        found = _cholesky_digest(X, T, intercept, limit)
+        found = _cholesky_digest(X, T, intercept, roots, limit)
         if found is None and solver == "cholesky":
             raise ValueError(
                 "solver='cholesky': the columns of X are linearly dependent in double precision; "
@@ -159,8 +165,7 @@ def digest(X: Any, T: Any, *, intercept: bool = False, solver: str = "auto") -> 
             )
     if found is None:
         blocks = (
-            (_rows(X, i, i + QR_ROWS, intercept), _dense(T[i : i + QR_ROWS]))
-            for i in range(0, n, QR_ROWS)
+            (_rows(X, rows, intercept, roots), _dense(T[rows])) for rows in gen_batches(n, QR_ROWS)
         )
         found = _absorb(Digest(np.empty((0, p)), np.empty((0, T.shape[1]))), blocks)
     if not (np.isfinite(found.A).all() and np.isfinite(found.B).all()):
@@ -199,6 +204,30 @@ def merge(a: Digest, b: Digest) -> Digest:
     if a.A.shape[0] + b.A.shape[0] < a.A.shape[1]:
         return Digest(np.vstack([a.A, b.A]), np.vstack([a.B, b.B]))
     return _absorb(a, [(b.A, b.B)])
+
+
+def centred(problem: Digest) -> tuple[Digest, Floats]:
+    """Project the first column, the ones, out of the others and out of the targets.
+
+    Returns
+    -------
+    Digest
+        The rows minus their mean, and the targets minus theirs.
+    ndarray of shape (d,)
+        The mean row.
+
+    Examples
+    --------
+    >>> both, mean = centred(Digest(np.array([[1.0, 1.0, 2.0], [1.0, 5.0, 2.0]]), np.zeros((2, 0))))
+    >>> both.A.tolist(), mean.tolist()
+    ([[-2.0, 0.0], [2.0, 0.0]], [3.0, 2.0])
+    """
+    ones, rest = problem.A[:, :1], problem.A[:, 1:]
+    if len(ones) == problem.A.shape[1]:  # a triangle: all the ones are in its first row
+        return Digest(rest[1:], problem.B[1:]), rest[0] / ones[0]
+    squared = np.sum(ones**2)
+    mean, mean_target = ones.T @ rest / squared, ones.T @ problem.B / squared
+    return Digest(rest - ones @ mean, problem.B - ones @ mean_target), mean[0]
 
 
 def solve(problem: Digest, *, intercept: bool = False, eps: float = 2.0**-52) -> Solution:
@@ -257,10 +286,12 @@ def solve(problem: Digest, *, intercept: bool = False, eps: float = 2.0**-52) ->
     return Solution(W, b, fitted, rank, noise)
 
 
-def _cholesky_digest(X: Any, T: Any, intercept: bool, limit: float) -> Digest | None:
+def _cholesky_digest(
+    X: Any, T: Any, intercept: bool, roots: Floats | None, limit: float
+) -> Digest | None:
     """Digest from XᵀX, or None where its squared condition number exceeds `limit`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        gram, cross = _gram(X, T, intercept)
+        gram, cross = _gram(X, T, intercept, roots)
     squares = gram.diagonal()
     if not np.isfinite(squares).all():
         assert_all_finite(X, input_name="X")
@@ -268,7 +299,7 @@ def _cholesky_digest(X: Any, T: Any, intercept: bool, limit: float) -> Digest | 
     tiny = squares[int(intercept) :] < 1e-280
     if tiny.any() and abs(X[:, tiny]).max() > 0:
         return None  # entries whose squares underflow
-    with _one_thread():
+    with one_blas_thread():
         R, scale, condition = _factor(gram)
         if condition > limit:
             return None
@@ -280,20 +311,22 @@ def _cholesky_digest(X: Any, T: Any, intercept: bool, limit: float) -> Digest | 
     return Digest(R * scale, B)
 
 
-def _gram(X: Any, T: Any, intercept: bool) -> tuple[Floats, Floats]:
+def _gram(X: Any, T: Any, intercept: bool, roots: Floats | None) -> tuple[Floats, Floats]:
     """XᵀX and XᵀT, accumulated in double precision over blocks of rows."""
     n, p = X.shape[0], X.shape[1] + intercept
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         if intercept:
             X = sp.hstack([np.ones((n, 1)), X], format="csr")
+        if roots is not None:
+            X = sp.csr_array(X.multiply(roots[:, None]))
         return _dense(X.T @ X), _dense(X.T @ T)
     gram, cross = np.zeros((p, p)), np.zeros((T.shape[1], p))
     step = max(QR_ROWS, GRAM_ENTRIES // p)
-    for i in range(0, n, step):
-        rows = _rows(X, i, i + step, intercept)
+    for batch in gen_batches(n, step):
+        rows = _rows(X, batch, intercept, roots)
         gram += rows.T @ rows
-        cross += T[i : i + step].T @ rows
+        cross += T[batch].T @ rows
     return gram, cross.T
 
 
@@ -316,7 +349,7 @@ def _factor(
     return R, scale, 1 / rcond if rcond > 0 else np.inf
 
 
-def _sample_is_ill(X: Any, p: int, intercept: bool) -> bool:
+def _sample_is_ill(X: Any, p: int, intercept: bool, roots: Floats | None) -> bool:
     """Whether 8p rows spread over a long dense X already show an ill-conditioned X.
 
     It only spares the pass over XᵀX that would find out; a wrong guess costs time.
@@ -324,8 +357,8 @@ def _sample_is_ill(X: Any, p: int, intercept: bool) -> bool:
     step = X.shape[0] // (8 * p)
     if step < 16 or sp.issparse(X):
         return False
-    sample = _rows(X[::step], 0, X.shape[0], intercept)
-    with _one_thread(), np.errstate(over="ignore", invalid="ignore"):
+    sample = _rows(X, slice(None, None, step), intercept, roots)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return _factor(sample.T @ sample)[2] > MAX_SQUARED_CONDITION
 
 
@@ -337,7 +370,7 @@ def _absorb(state: Digest, blocks: Iterable[tuple[Floats, Floats]]) -> Digest:
     else:
         A, B = np.zeros((p, p), order="F"), np.zeros((p, k), order="F")
         blocks = chain([(state.A, state.B)], blocks)
-    with _one_thread():
+    with one_blas_thread():
         for rows, targets in blocks:
             if rows.shape[0] == 0:
                 continue
@@ -348,12 +381,12 @@ def _absorb(state: Digest, blocks: Iterable[tuple[Floats, Floats]]) -> Digest:
     return Digest(A, B)
 
 
-def _rows(X: Any, start: int, stop: int, intercept: bool) -> Floats:
-    """Rows start..stop of X as a dense array of doubles, after a 1 with intercept."""
-    block = _dense(X[start:stop])
-    if not intercept:
-        return block
-    return np.concatenate([np.ones((block.shape[0], 1)), block], axis=1)
+def _rows(X: Any, rows: slice, intercept: bool, roots: Floats | None) -> Floats:
+    """Make rows of X a dense array of doubles, after a 1 with intercept, times their roots."""
+    block = _dense(X[rows])
+    if intercept:
+        block = np.concatenate([np.ones((block.shape[0], 1)), block], axis=1)
+    return block if roots is None else block * roots[rows, None]
 
 
 def _dense(array: Any) -> Floats:
@@ -367,18 +400,3 @@ def _column_norms(A: Floats) -> Floats:
     norms = largest * np.sqrt(((A / largest) ** 2).sum(axis=0))
     norms[norms == 0] = 1.0
     return norms
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep BLAS to one thread: more only hurt matrices of a thousand rows or columns.
-
-    The setting is global, so one thread of Python at a time may change it.
-    """
-    with _LOCK, _blas().limit(limits=1, user_api="blas"):
-        yield
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
-from sklearn.utils import check_array
 
 from mlbook._arrays import Floats
-from mlbook._validation import check_n_clusters, metric_factor
+from mlbook._validation import check_matrix, check_n_clusters, metric_factor
 from mlbook.partitions import normalized_assignment
 
 TIE = 1e-9  # eigenvalues of XMXᵀ closer than this share of the largest are tied
@@ -124,7 +123,7 @@ def _coordinates(
     Q spans the columns of XL, with M = LLᵀ, and of J, and as many directions beside them as
     relaxed k-means has clusters. Both matrices are zero there, and so many serve as well as all.
     """
-    rows: Any = check_array(X, dtype=np.float64, input_name="X")
+    rows: Any = check_matrix(X, dtype=np.float64, input_name="X")
     L = metric_factor(M, rows.shape[1])
     J = normalized_assignment(labels).toarray()
     n, k = J.shape

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array, diags_array
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import gen_batches
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._validation import as_array, as_vector, check_integer, check_matrix, check_number
 
 __all__ = ["gaussian_affinity", "grid_edges", "squared_differences"]
 
@@ -42,6 +42,7 @@ def grid_edges(height: int, width: int, radius: float = 5.0) -> Integers:
     height = check_integer(height, "height", least=1)
     width = check_integer(width, "width", least=1)
     radius = check_number(radius, "radius", least=1)
+    radius = min(radius, float(height + width))  # all pixels
     numbers = np.arange(height * width).reshape(height, width)
     pairs = []
     for down in range(min(int(radius), height - 1) + 1):
@@ -79,7 +80,7 @@ def squared_differences(X: ArrayLike, edges: ArrayLike) -> Floats:
     array([[9.],
            [1.]])
     """
-    points: Any = check_array(X, dtype=np.float64, input_name="X")
+    points: Any = check_matrix(X, dtype=np.float64, input_name="X")
     i, j = check_edges(edges, len(points))
     return (points[i] - points[j]) ** 2
 
@@ -117,11 +118,11 @@ def gaussian_affinity(X: ArrayLike, edges: ArrayLike, b: ArrayLike) -> csr_array
      [0.368 1.    0.018]
      [0.    0.018 1.   ]]
     """
-    points: Any = check_array(X, dtype=np.float64, input_name="X")
+    points: Any = check_matrix(X, dtype=np.float64, input_name="X")
     pairs = check_edges(edges, len(points))
     scaled = points * np.sqrt(check_weights(b, points.shape[1]))
     affinities = np.empty(pairs.shape[1])
-    for some in gen_batches(len(affinities), 2**16):
+    for some in gen_batches(len(affinities), 2**16) if len(affinities) else ():
         i, j = pairs[:, some]
         affinities[some] = np.exp(-np.sum((scaled[i] - scaled[j]) ** 2, axis=1))
     return symmetric(affinities, pairs, len(points))
@@ -135,7 +136,7 @@ def symmetric(affinities: Floats, edges: Integers, n: int) -> csr_array:
 
 def check_edges(edges: ArrayLike, n: int) -> Integers:
     """Validate pairs of n nodes."""
-    pairs = np.asarray(edges)
+    pairs = as_array(edges, "edges")
     if pairs.ndim != 2 or len(pairs) != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
             f"edges must be integers of shape (2, m); got shape {pairs.shape} of {pairs.dtype}"
@@ -147,7 +148,4 @@ def check_edges(edges: ArrayLike, n: int) -> Integers:
 
 def check_weights(b: ArrayLike, d: int, name: str = "b") -> Floats:
     """Validate weights of d features."""
-    weights = np.asarray(b, dtype=np.float64)
-    if weights.shape != (d,) or not (np.isfinite(weights).all() and weights.min() >= 0):
-        raise ValueError(f"{name} must hold {d} finite numbers, at least 0; got {b!r}")
-    return weights
+    return as_vector(b, name, d, least=0)

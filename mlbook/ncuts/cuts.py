@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_n_clusters
+from mlbook._validation import check_matrix, check_n_clusters
 from mlbook.ncuts.eigenvectors import drop_negligible, embedding
 from mlbook.partitions import assignment_matrix
 
@@ -202,7 +202,9 @@ def _group(volumes: Floats, k: int) -> NDArray[np.intp]:
 
 
 def _check_affinities(W: ArrayLike) -> Any:
-    matrix: Any = check_array(W, accept_sparse="csr", dtype=np.float64, input_name="W")
+    matrix: Any = check_matrix(
+        W, accept_sparse="csr", dtype=np.float64, input_name="W", squares=False
+    )
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"W must be square; got shape {matrix.shape}")
     if matrix.min() < 0:

@@ -1,16 +1,19 @@
 """A metric learned for normalized cuts: the estimator, and how its objective is minimized."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_integer, check_number
+from mlbook._memory import check_pairs
+from mlbook._metric import SetMetric, check_lists, check_set, check_truth, count_clusters
+from mlbook._validation import as_array, as_floats, check_integer, check_matrix, check_number
 from mlbook.ncuts.affinities import (
     gaussian_affinity,
     grid_edges,
@@ -24,7 +27,7 @@ from mlbook.partitions import partition_loss
 __all__ = ["NormalizedCutMetric"]
 
 
-class NormalizedCutMetric(BaseEstimator):
+class NormalizedCutMetric(SetMetric):
     """Learn the weights of features for normalized cuts, from graphs already cut.
 
     The affinities are exp(−Σ_p b_p (x_ip − x_jp)²) on pairs of nearby pixels, or on all pairs of
@@ -58,6 +61,8 @@ class NormalizedCutMetric(BaseEstimator):
 
     Attributes
     ----------
+    components_ : ndarray of shape (n_features, n_features)
+        Diag(√b), the map for `transform`.
     weights_ : ndarray of shape (n_features,)
         b.
     scale_ : float
@@ -115,14 +120,14 @@ class NormalizedCutMetric(BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> Self:
+    def fit(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> Self:
         """Learn the weights.
 
         Parameters
         ----------
-        X : sequence of array-like of shape (height, width, d) or (n, d)
+        Xs : list of array-like of shape (height, width, d) or (n, d)
             Features of the pixels of each image, or of the points of a graph of all pairs.
-        y : sequence of array-like of shape (height, width) or (n,)
+        ys : list of array-like of shape (height, width) or (n,)
             The part each pixel or point belongs to; −1 leaves it out of the graph. The numbers
             of one graph have nothing to do with those of another.
 
@@ -136,20 +141,30 @@ class NormalizedCutMetric(BaseEstimator):
         ValueError
             If an argument is not as described, a graph has fewer than two parts, or a feature
             does not vary.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the objective at the chosen scale still falls by more than `tol` after `max_iter`
+            majorizations.
         """
-        scales = [check_number(scale, "each of scales", above=0) for scale in self.scales]
+        given = as_floats(self.scales, "scales")
+        if given.ndim != 1:
+            raise ValueError(f"scales must be a list of numbers; got {self.scales!r:.200}")
+        scales = [check_number(scale, "each of scales", above=0) for scale in given.tolist()]
+        check_number(self.radius, "radius", least=1)
         if not scales:
             raise ValueError("scales must hold at least one scale; got none")
         max_iter = check_integer(self.max_iter, "max_iter", least=1)
         max_steps = check_integer(self.max_steps, "max_steps", least=1)
         tol = check_number(self.tol, "tol", least=0)
         rng = check_random_state(self.random_state)
-        scenes = self._scenes(X, y)
+        scenes = self._scenes(Xs, ys)
         spread = sum(scene.differences.sum(axis=0) for scene in scenes)
         spread = spread / sum(len(scene.differences) for scene in scenes)
         if not np.all(spread > 0):
             raise ValueError(
-                f"X: feature {int(np.argmin(spread > 0))} is the same for all pairs; leave it out"
+                f"Xs: feature {int(np.argmin(spread > 0))} is the same for all pairs; leave it out"
             )
         found = []
         for scale in scales:
@@ -162,16 +177,25 @@ class NormalizedCutMetric(BaseEstimator):
         self.scale_ = scales[best]
         _, self.weights_, self.objective_path_ = found[best]
         self.n_iter_ = len(self.objective_path_) - 1
-        self.n_features_in_ = len(self.weights_)
+        before, after = self.objective_path_[-2:]
+        if before - after > tol * abs(before):
+            warnings.warn(
+                f"the objective still fell by {before - after:.2g} in the last of max_iter="
+                f"{max_iter} majorizations; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
-    def predict(self, X: ArrayLike) -> Integers:
+    def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Integers:
         """Cut one image or one set of points.
 
         Parameters
         ----------
         X : array-like of shape (height, width, n_features) or (n, n_features)
             Features of the pixels, or of the points of a graph of all pairs.
+        n_clusters : int, optional
+            Number of parts; default: the estimator's.
 
         Returns
         -------
@@ -179,44 +203,63 @@ class NormalizedCutMetric(BaseEstimator):
             Part of each, numbered from 0 in order of appearance.
         """
         check_is_fitted(self)
-        points, edges, shape = _check_graph(X, self.radius)
-        if points.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {points.shape[1]} features, but {type(self).__name__} was fitted with "
-                f"{self.n_features_in_}"
-            )
+        points, edges, shape = self._graph(X, "X")
         W = gaussian_affinity(points, edges, self.weights_)
-        return normalized_cut(W, self.n_clusters, random_state=self.random_state).reshape(shape)
+        k = self.n_clusters if n_clusters is None else n_clusters
+        return normalized_cut(W, k, random_state=self.random_state).reshape(shape)
 
-    def get_mahalanobis_matrix(self) -> Floats:
-        """B = Diag(b), of shape (n_features, n_features)."""
+    def _found(self, X: Any, y: Any) -> Any:
+        return self.predict(X, count_clusters(y))
+
+    @property
+    def components_(self) -> Floats:
+        """Diag(√b), of shape (n_features, n_features)."""
         check_is_fitted(self)
-        return np.diag(self.weights_)
+        return np.diag(np.sqrt(self.weights_))
 
-    def _scenes(self, X: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> list[Scene]:
-        if len(X) != len(y) or not len(X):
-            raise ValueError(f"X and y must be as long and not empty; got {len(X)} and {len(y)}")
+    def _scenes(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> list[Scene]:
+        check_lists(Xs, ys)
+        if getattr(Xs, "ndim", None) == 3:
+            raise ValueError(
+                "Xs must be a list of images or sets; got one array of shape "
+                f"{np.asarray(Xs).shape}. If it is one image, put it in a list; if it holds "
+                "several sets, pass list(Xs)"
+            )
+        check_integer(self.n_clusters, "n_clusters", least=1)
         scenes: list[Scene] = []
-        for index, (features, parts) in enumerate(zip(X, y, strict=True)):
-            points, edges, shape = _check_graph(features, self.radius)
-            labels = np.asarray(parts)
+        for index, (features, parts) in enumerate(zip(Xs, ys, strict=True)):
+            points, edges, shape = self._graph(features, f"Xs[{index}]", reset=index == 0)
+            labels = check_truth(parts, f"ys[{index}]")
             if labels.shape != shape:
                 raise ValueError(
-                    f"y[{index}] must have shape {shape}, as X[{index}] has; got {labels.shape}"
+                    f"ys[{index}] must have shape {shape}, as Xs[{index}] has; got {labels.shape}"
                 )
             known = labels.ravel() != -1
+            if not known.any():
+                raise ValueError(f"ys[{index}] must have labels; all are unknown (-1)")
             number = np.cumsum(known) - 1
             edges = number[edges[:, known[edges].all(axis=0)]]
             differences = squared_differences(points[known], edges)
-            right, name = labels.ravel()[known], f"y[{index}]"
-            scene = check_scene(differences, edges, right, self.score_weight, name)
-            if scenes and differences.shape[1] != scenes[0].differences.shape[1]:
-                raise ValueError(
-                    f"X[{index}] must have {scenes[0].differences.shape[1]} features, as X[0] has; "
-                    f"got {differences.shape[1]}"
-                )
-            scenes.append(scene)
+            right, name = labels.ravel()[known], f"ys[{index}]"
+            scenes.append(check_scene(differences, edges, right, self.score_weight, name))
         return scenes
+
+    def _graph(
+        self, X: ArrayLike, name: str, *, reset: bool = False
+    ) -> tuple[Floats, Integers, tuple[int, ...]]:
+        """Return the points of an image or a set, their pairs, and the shape of the labels."""
+        if (getattr(X, "ndim", None) or as_array(X, name).ndim) == 2:
+            points = check_set(self, X, name, reset=reset)
+            check_pairs(len(points), name, copies=(points.shape[1] + 8) / 2)
+            return points, np.array(np.triu_indices(len(points), 1), dtype=np.int64), (len(points),)
+        image: Any = check_matrix(X, dtype=np.float64, allow_nd=True, input_name=name)
+        if image.ndim != 3:
+            raise ValueError(
+                f"{name} must have shape (height, width, d) or (n, d); got {image.ndim} dimensions"
+            )
+        height, width, d = image.shape
+        points = check_set(self, image.reshape(-1, d), name, reset=reset)
+        return points, grid_edges(height, width, self.radius), (height, width)
 
     def _loss(self, scene: Scene, weights: Floats, rng: np.random.RandomState) -> float:
         W = symmetric(np.exp(-scene.differences @ weights), scene.edges, scene.J.shape[0])
@@ -276,17 +319,3 @@ def _to_simplex(w: Floats) -> Floats:
     sorted_ = np.sort(w)[::-1]
     excess = (np.cumsum(sorted_) - 1) / np.arange(1, len(w) + 1)
     return np.maximum(w - excess[np.flatnonzero(sorted_ > excess)[-1]], 0)
-
-
-def _check_graph(X: ArrayLike, radius: float) -> tuple[Floats, Integers, tuple[int, ...]]:
-    """Return the points of an image or a plain set, their pairs, and the shape of its labels."""
-    array: Any = check_array(X, dtype=np.float64, allow_nd=True, input_name="X")
-    if array.ndim > 3:
-        raise ValueError(
-            f"X must have shape (height, width, d) or (n, d); got {array.ndim} dimensions"
-        )
-    shape = array.shape[:-1]
-    points = array.reshape(-1, array.shape[-1])
-    if array.ndim == 3:
-        return points, grid_edges(shape[0], shape[1], radius), shape
-    return points, np.array(np.triu_indices(len(points), 1), dtype=np.int64), shape

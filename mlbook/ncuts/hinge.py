@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from mlbook._arrays import Floats, Integers
-from mlbook._validation import check_number
+from mlbook._validation import check_matrix, check_number
 from mlbook.ncuts.affinities import check_edges, check_weights, symmetric
 from mlbook.ncuts.eigenvectors import leading
-from mlbook.partitions import normalized_assignment
+from mlbook.partitions import encode, normalized_assignment
 
 __all__ = ["spectral_hinge"]
 
@@ -158,11 +158,12 @@ def check_scene(
     name: str = "labels",
 ) -> Scene:
     """Validate a graph and its right partition, named in errors."""
+    encode(labels, name)
     J = normalized_assignment(labels)
     if J.shape[1] < 2:
         raise ValueError(f"{name} must have at least two parts; got one")
     pairs = check_edges(edges, J.shape[0])
-    squares: Any = check_array(
+    squares: Any = check_matrix(
         differences, dtype=np.float64, ensure_min_samples=0, input_name="differences"
     )
     if len(squares) != pairs.shape[1] or (squares.size and squares.min() < 0):
@@ -170,5 +171,5 @@ def check_scene(
             f"differences must have a row of squares for each of the {pairs.shape[1]} pairs; got "
             f"shape {squares.shape}"
         )
-    weight = check_number(score_weight, "score_weight", above=0)
+    weight = check_number(score_weight, "score_weight", above=0, most=1e100)
     return Scene(squares, pairs, J, weight / (1 + 2 * pairs.shape[1] / J.shape[0]))

@@ -90,7 +90,7 @@ def test_every_room_of_the_library_has_a_page_of_the_reference():
     """So has each collection of other people's methods; the book's own code has none."""
     rooms = {p.stem for p in (ROOT / "mlbook").glob("[!_]*") if p.suffix == ".py" or p.is_dir()}
     inside = {f"baselines.{p.stem}" for p in (ROOT / "mlbook" / "baselines").glob("[!_]*.py")}
-    inside.remove("baselines.metrics")  # shown as mlbook.baselines itself
+    inside -= {"baselines.metrics", "baselines.estimators"}  # shown as mlbook.baselines itself
     assert {f"mlbook.{room}" for room in rooms | inside} == set(REFERENCE)
     toc = (ROOT / "_toc.yml").read_text()
     assert [page for page in REFERENCE.values() if toc.count(f"file: {page}\n") != 1] == []

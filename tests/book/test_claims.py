@@ -101,6 +101,13 @@ def test_stored_results_say_how_many_runs_they_have(shown, results):
     ]
 
 
+def test_a_damaged_result_is_named(results):
+    path = claims.RESULTS / "toy.json"
+    path.write_text(path.read_text()[:40])
+    with pytest.raises(ValueError, match=r"toy\.json is damaged \("):
+        measured("toy", "a", "loss")
+
+
 def test_measured_is_in_the_order_of_the_seeds(results):
     np.testing.assert_array_equal(measured("toy", "a", "loss"), [0.25, 0.5])
     np.testing.assert_array_equal(measured("toy", "b", "loss"), [2, 1])

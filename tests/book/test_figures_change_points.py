@@ -237,6 +237,29 @@ def test_best_price_has_the_least_training_loss():
         assert at <= np.mean(demo._losses(data.train, data.train_labels, factor * price))
 
 
+def test_best_price_is_the_best_of_a_search_at_every_price():
+    for seed in range(3):
+        data = demo.short_sequences(seed)
+        scatter = np.mean([np.sum((x - x.mean(axis=0)) ** 2) for x in data.train])
+        prices = scatter * np.geomspace(1e-3, 0.3, 20)
+        losses = [np.mean(demo._losses(data.train, data.train_labels, p)) for p in prices]
+        found = demo.best_price(data.train, data.train_labels)
+        assert found == pytest.approx(prices[np.argmin(losses)])
+
+
+def test_large_margin_learns_from_the_columns_it_is_tested_on():
+    """Without steps it is learned without steps, too."""
+    steps, noise = (demo._short_model(0, "auto", is_step) for is_step in (True, False))
+    assert not np.allclose(steps.get_mahalanobis_matrix(), noise.get_mahalanobis_matrix())
+
+
+def test_two_classes_with_their_names_exchanged():
+    """All labels wrong is all labels right; half of them wrong is no label at all."""
+    for seed in range(3):
+        assert max(demo.slope_without_noise(seed, 1.0, n_classes=2)) < 0
+        assert min(demo.slope_without_noise(seed, 0.5, n_classes=2)) > 0
+
+
 def test_shares_are_squared_cosines_with_the_segments():
     data = demo.small_sequences(3)
     shares = demo.column_shares(data)

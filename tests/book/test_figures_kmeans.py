@@ -58,7 +58,7 @@ def test_swallowed_cluster_shows_that_rand_looks_away():
 
 
 def test_bound_over_k_stays_below_what_was_found():
-    _, found, bounds = demo._curves(5)
+    found, bounds, _ = demo.clusters_and_gaps(5)
     assert all(b <= f for f, b in zip(found, bounds, strict=True))
     assert bounds[0] == pytest.approx(found[0])
     _, caption = demo.bound_over_k(5, 5)

@@ -144,6 +144,7 @@ def test_the_printed_rule_stalls():
     assert_allclose(complete[:2], [-2, 2])
     assert_allclose(printed[1:], 2)
     assert 4 < complete[-1] <= 5
+    assert demo.last_move(problem, HALF, 100, step=4.0) == 1
 
 
 @pytest.mark.equation("Komodakis 2011, Eq. 26")
@@ -216,11 +217,25 @@ def test_slave_minima_are_the_dual_value():
     minima = demo.slave_minima(problem, HALF, prices)
     assert minima.sum() == pytest.approx(dual_value(problem, HALF, prices))
     assert len(minima) == 5
+    assert_allclose(demo.slave_values(problem, HALF, prices), minima)
+
+
+def test_slave_values_are_those_of_the_votes(monkeypatch):
+    """Votes that are not the best cost more: slave 1 opens 2 as well, slave {1, 2} both."""
+    problem = ExemplarProblem(*demo.three_points(), penalty=3.0)
+    prices = initial_multipliers(problem)
+    chosen = [np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]]), np.array([1, 1, 0])]
+    for batch, price, votes in zip(problem.batches, prices, chosen, strict=True):
+        state = batch.minimize(HALF, price)._replace(mu=votes)
+        monkeypatch.setattr(batch, "minimize", lambda *_, state=state: state)
+    assert_allclose(demo.slave_values(problem, HALF, prices), [1, 0, 0, 1, -1])
 
 
 def test_without_the_absolute_value_the_relaxation_is_nearly_tight():
     relaxed, exact = demo.tightness_of("Gaussian, far apart", 2)[0, 2:4]
     assert 0 <= demo.linear_gap("Gaussian, far apart", 0) < 0.1 < exact - relaxed
+    relaxed, exact = demo.tightness_of("random", 2)[1, :2]
+    assert demo.plain_gap("random", 1) == pytest.approx(exact - relaxed)
 
 
 def test_tightness_of_the_two_relaxations():
@@ -299,6 +314,9 @@ def test_a_penalty_below_alpha_costs_loss():
 def test_steps_and_scales_matter():
     losses = [float(loss) for _, loss in demo.steps_compared(30)]
     assert len(losses) == 4 and 1.5 * losses[0] < min(losses[1:])
+    single = demo.single_steps(30)
+    assert len(single) == 9 and single.min() > 1.5 * losses[0]
+    assert_allclose(single[[0, -1]], losses[1:3], atol=0.51)
     assert demo.one_step_in_fitting_units(30) == pytest.approx(losses[0], abs=0.51)
 
 

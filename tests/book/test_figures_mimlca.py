@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.neighbors import NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from book.figures import mimlca as demo
 from mlbook.bags import Bags
@@ -121,6 +121,16 @@ def test_scenarios_are_the_means_of_their_runs():
             assert numbers(wrong)[0] == pytest.approx(100 * runs[name][:, 0].mean(), abs=0.051)
     assert np.all(runs["(b) without strangers"][:, 0] < runs["(b) bag labels"][:, 0])
     assert np.all((runs["on strangers"] > 0.5) & (runs["on strangers"] <= 1))
+
+
+def test_nearest_named_digit_is_a_nearest_neighbour():
+    data, T, t = demo.digit_bags(seed=0)
+    known = data.labels >= 0
+    X, names = data.instances[known], data.labels[known]
+    model = demo.from_instances(data.instances, data.labels, 8)
+    neighbour = KNeighborsClassifier(1).fit(model.transform(X), names)
+    expected = neighbour.score(model.transform(T), t)
+    assert demo.scenario_runs(2)["nearest named digit"][0, 0] == pytest.approx(expected, abs=0.003)
 
 
 def test_the_full_kernel_does_not_move():
@@ -251,9 +261,9 @@ def test_the_middle_of_a_perfect_fit():
     model = demo.from_instances(X, np.repeat([0, 1], sizes), 2)
     for shift, expected in [(-0.01, [0]), (0.01, [1])]:
         point = [[0.5 - shift, 0.5 + shift]]
-        assert_array_equal(model.predict(point, alpha=alpha), expected)
+        assert_array_equal(model.predict(point, weight=alpha), expected)
         assert_array_equal(model.predict(point), expected)
-    assert_array_equal(model.predict([[0.49, 0.51]], alpha=0), [0])
+    assert_array_equal(model.predict([[0.49, 0.51]], weight=0), [0])
 
 
 def test_cut_of_a_perfect_fit():

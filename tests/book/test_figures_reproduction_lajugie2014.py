@@ -70,3 +70,16 @@ def test_distances_across_a_change_by_hand(monkeypatch):
     monkeypatch.setattr(demo, "make_change_points", lambda *args, **options: ([x], [y]))
     within = 10 / 19  # of 19 others, 10 are on the other level
     assert demo.distance_ratio(0, 10) == pytest.approx(6 / within)
+
+
+def test_columns_with_weight_are_counted(monkeypatch):
+    class Model:
+        def fit(self, series, labels):
+            assert series[0].shape == (300, 100)
+            return self
+
+        def get_mahalanobis_matrix(self):
+            return np.diag(np.r_[np.full(6, 2.0), np.zeros(4), 4.0, np.zeros(89)])
+
+    monkeypatch.setattr(demo, "LargeMarginMetric", Model)
+    assert demo.columns_used(0) == (6, 1, 0.75)

@@ -3,6 +3,7 @@
 import json
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -435,6 +436,17 @@ def test_a_single_digit_is_no_bag_of_many_to_the_minimax_kernel():
 
 
 def test_synthetic_faces_have_many_small_categories():
-    sizes, share = demo.training_sizes()
+    sizes, share = demo.training_sizes("synthetic")
     assert sizes.min() == 1 and sizes.max() > 500
     assert share == pytest.approx(1000 / sizes.sum())
+
+
+def test_faces_have_sizes_about_equal_and_many_directions():
+    sizes, share = demo.training_sizes("faces")
+    assert len(sizes) == 40 and sizes.max() == 10
+    assert share == pytest.approx(100 / sizes.sum())
+
+
+def test_metrics_of_m_c2b_go_to_a_single_direction():
+    shares = demo.class_to_bag_shares(3, 500)
+    assert shares.shape == (3,) and np.all((shares > 0.9) & (shares <= 1 + 1e-12))

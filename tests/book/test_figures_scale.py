@@ -131,6 +131,13 @@ def test_condition_and_error_says_what_each_solver_does():
     assert demo.error("cholesky", 6) > 100 * demo.error("qr", 6)
 
 
+def test_rows_deleted_by_subtraction_leave_the_solution_of_the_rest():
+    subtracted, fitted = demo.deletion_errors(1, 0)
+    assert subtracted < 1e-11 and fitted < 1e-13
+    subtracted, fitted = demo.deletion_errors(6, 0)
+    assert subtracted > 1000 * fitted
+
+
 def test_fitted_machine_recovers_the_machine_and_ignores_the_held_out_run():
     found = demo.fitted_machine(results_of(MACHINE), storage=3e9)
     for name in ("per_entry", "per_product", "fit_fixed", "per_merge", "merge_fixed"):
@@ -199,7 +206,9 @@ def test_stragglers_caption_holds_simulation_and_prediction():
 
 
 def test_state_and_chunk_finds_the_break_even():
-    _, caption = demo.state_and_chunk(135, 10)
+    figure, caption = demo.state_and_chunk(135, 10)
+    line = figure.axes[0].lines[-1].get_xdata()
+    assert line[0] == pytest.approx(135 + 10 + 10 / 135)
     assert "146 rows" in caption and "157 kB" in caption and "1.08 TB" in caption
 
 

@@ -36,6 +36,12 @@ def test_train_and_test_scenes_share_no_pixel_of_the_photographs():
     assert rows.stop <= other_rows.start or columns.stop <= other_columns.start
     grass = [demo._materials(part)[1] for part in ("train", "test")]
     assert grass[0].shape == grass[1].shape == (256, 128, 3)
+    assert demo.shared_pixels() == [0, 0]
+
+
+def test_shared_pixels_are_seen(monkeypatch):
+    monkeypatch.setitem(demo.FUR, "test", np.s_[89:100, 290:310])
+    assert demo.shared_pixels() == [10, 0]
 
 
 def test_light_multiplies_what_a_scene_shows():
@@ -121,6 +127,19 @@ def test_centring_each_image_survives_the_tint():
     assert centred == pytest.approx(np.mean(demo.pixel_losses(4, 0.2, centred=True)), abs=0.005)
 
 
+def test_sizes_of_fur_are_centred_as_the_pixels_are():
+    """Without a share the rows are those of `pixels`; with the scene's own share too."""
+    model = demo.fit_pixels(4, centred=True)
+    image, mask = demo.scene("test", 0, size=1.7)
+    rows = demo.pixels(image, centred=True)
+    expected = [
+        partition_loss(mask.ravel(), demo.segment(model, rows, rule)) for rule in demo.RULES
+    ]
+    assert_allclose(demo.sizes_of_fur(1.7, n_scenes=1)[0], expected)
+    assert_allclose(demo.sizes_of_fur(1.7, float(mask.mean()), n_scenes=1)[0], expected)
+    assert demo.sizes_of_fur(1.7, 0.21, n_scenes=1)[0, 0] < expected[0] / 2
+
+
 def test_thresholds_part_the_scores_of_a_tinted_scene():
     histogram = demo.scores_and_thresholds().axes[-1]
     learned, means = (line.get_xdata()[0] for line in histogram.lines)
@@ -141,8 +160,8 @@ def test_sift_is_scikit_images_away_from_two_borders():
     bands = demo.sift_beside_scikit_image()
     assert [name for name, _, _ in bands] == ["1 to 4", "5 to 8", "10 to 14", "16 to 77"]
     assert sum(count for _, count, _ in bands) == 26 * 33
-    assert bands[0][2] > 10 and bands[-1][2] <= 1
-    assert max(gap for _, _, gap in demo.sift_beside_scikit_image(False)) <= 1
+    assert bands[0][2] > 10 and bands[-1][2] == 0
+    assert max(gap for _, _, gap in demo.sift_beside_scikit_image(False)) == 0
 
 
 # --- way two ---------------------------------------------------------------------------------
@@ -170,6 +189,11 @@ def test_cut_losses_are_those_of_the_library():
     image, _ = demo.scene("test", 3)
     assert_array_equal(demo.cut_of(image, b)[::4, ::4].ravel(), found)
     assert_allclose(colour_and_position(image, 12), X[0])
+
+
+def test_a_single_pixel_is_the_cheapest_cut_of_equal_affinities():
+    assert (demo.single_pixels(1e-6, 3) == 1).all()
+    assert (demo.single_pixels(8.0, 3) > 1).any()
 
 
 def test_the_grid_search_takes_the_best():

@@ -12,10 +12,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -24,6 +26,7 @@ import pytest
 pytest.importorskip("selenium")
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 pytestmark = [pytest.mark.book, pytest.mark.browser]
 
@@ -230,9 +233,55 @@ def test_every_slider_moves_its_picture(page: Page) -> None:
     assert console_errors(page.browser) == []
 
 
+def test_the_page_works_under_its_policy(page: Page) -> None:
+    assert page.ask("use") == []
+    assert console_errors(page.browser) == []
+
+
+STOPPED = ["connect-src", "img-src", "script-src", "script-src-attr", "script-src-elem"]
+STOPPED += ["style-src-elem"]
+
+
+def test_foreign_code_does_not_run(page: Page) -> None:
+    assert page.ask("injected") == {"ran": [], "stopped": STOPPED}
+    console_errors(page.browser)  # all of this was written there
+
+
 def test_accessible(page: Page) -> None:
     """The last of a page's tests: it takes the page apart."""
     assert page.inaccessible() == []
+
+
+@pytest.fixture
+def served() -> Iterator[str]:
+    """The address of the book on a web server."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(HTML))) as server:
+        Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def found_by_search(browser: Any, address: str, wanted: str) -> list[str]:
+    """Search the book; return what the page of the search has to complain about."""
+    console_errors(browser)
+    browser.get(f"{address}/search.html")
+    form = browser.find_element(By.CSS_SELECTOR, "article form, form.bd-search")
+    ask = "arguments[0].elements.q.value = 'whitening'; arguments[0].requestSubmit()"
+    browser.execute_script(ask, form)
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, wanted))
+    return console_errors(browser)
+
+
+def test_search_works_under_its_policy(browser: Any, served: str) -> None:
+    """From file:// a browser lets no page read another: the search shows titles alone."""
+    assert found_by_search(browser, served, "#search-results a[href*='mlca.html'] ~ p") == []
+    errors = found_by_search(browser, HTML.as_uri(), "#search-results a[href*='mlca.html']")
+    assert [e for e in errors if "Content Security Policy" in e] == []
 
 
 class Links(HTMLParser):
@@ -393,6 +442,21 @@ def test_figures_without_ground_are_seen(broken: Any) -> None:
 def test_wide_pages_are_seen(broken: Any) -> None:
     faults = broken('<div style="width: 380px; height: 1px"></div>').too_wide()
     assert [f.split("window of ")[1] for f in faults] == ["360, light", "360, dark"]
+
+
+def test_code_without_a_policy_is_seen(broken: Any) -> None:
+    assert broken("<p>No policy.").ask("injected") == {
+        "ran": ["address", "eval", "handler", "script"],
+        "stopped": [],
+    }
+
+
+def test_what_does_not_answer_is_seen(broken: Any) -> None:
+    page = broken(
+        '<button onclick="print()" disabled>Print</button><form class="mlbook-quiz"><fieldset>'
+        "<label>2</label><p>Right.<p>Wrong.</fieldset></form>"
+    )
+    assert page.ask("use") == ["no reason for the answer 2", "a button does not call print"]
 
 
 def test_stuck_sliders_are_seen(broken: Any) -> None:

@@ -1,9 +1,11 @@
 """The experiments by name: run, load, compare; and every registered one at smoke scale."""
 
 import math
+import warnings
 from dataclasses import replace
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from toy_experiment import registered
 
 from book import reproduction as experiments
@@ -76,8 +78,9 @@ def test_unknown_names_and_scales_list_the_valid_ones():
 
 @pytest.fixture(scope="module")
 def smoke():
-    """Every registered experiment at smoke scale, ITML with fewer pairs: it has no small scale."""
-    with pytest.MonkeyPatch.context() as patch:
+    """Every registered experiment at smoke scale: few steps, and for ITML few pairs."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         patch.setitem(baselines.N_PAIRS, "itml", 50)
         return {name: experiments.run(name, "smoke") for name in experiments.EXPERIMENTS}
 

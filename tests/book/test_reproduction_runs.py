@@ -163,7 +163,10 @@ def test_progress_without_tqdm(tmp_path, capsys, monkeypatch):
     assert len(lines) == 6 and lines[3] == "toy-table1: 4 of 6, b, seed 1"
 
 
-@pytest.mark.parametrize("content", [b"[]\n", b"\x80\x04\x95\x00\xff", b"", b"3\n[1]\n", b"null"])
+@pytest.mark.parametrize(
+    "content",
+    [b"[]\n", b"\x80\x04\x95\x00\xff", b"", b"3\n[1]\n", b"null", b"{}\n{}\n", b'{}\n{"unit": 1}'],
+)
 def test_a_damaged_partial_is_dropped_with_a_message(tmp_path, capsys, content):
     (tmp_path / "toy-table1.partial").write_bytes(content)
     toy = Toy()

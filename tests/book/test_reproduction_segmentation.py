@@ -13,6 +13,7 @@ from mlbook.baselines import metrics as baselines
 from mlbook.ncuts import normalized_cut_value
 from mlbook.partitions import equivalence_matrix, partition_loss, rand_loss
 
+FEW_STEPS = pytest.mark.filterwarnings("ignore:the objective still fell")
 CACHES = (pixels.pixel_split, collages.collage_split, cuts.small_horses, cuts.split_losses)
 
 
@@ -260,6 +261,7 @@ def test_grid_search_takes_the_best_of_its_grid(monkeypatch):
     assert len({*b[:3]}) == len({*b[3:]}) == 1
 
 
+@FEW_STEPS
 def test_learned_weights_find_the_feature_that_a_grid_cannot(monkeypatch):
     monkeypatch.setattr(cuts, "SCALES3", (1.0, 2.0))
     train, validation, test = made_up(2), made_up(1, seed=1), made_up(3, seed=2)
@@ -269,6 +271,7 @@ def test_learned_weights_find_the_feature_that_a_grid_cannot(monkeypatch):
     assert learned == 0 < grid
 
 
+@FEW_STEPS
 def test_table3_on_easy_images(folder):
     summary = experiments.run("lajugie2014-table3", "smoke")["summary"]
     cells = {row: {key: c["mean"] for key, c in line.items()} for row, line in summary.items()}

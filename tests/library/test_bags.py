@@ -199,8 +199,8 @@ def test_bag_distances_by_the_pair(monkeypatch, kind, metric, block):
         ({"B": Bags(np.ones((2, 2)), [0, 2, 2])}, "B: .* empty bags"),
         ({"B": np.ones((2, 2))}, "B must be Bags; got ndarray"),
         ({"B": make_bags(d=3)}, "as many features; got 2 and 3"),
-        ({"kind": "mean"}, "kind must be 'min' or 'max'; got 'mean'"),
-        ({"metric": np.eye(3)}, "M must have shape"),
+        ({"kind": "mean"}, r"kind must be one of \('min', 'max'\); got 'mean'"),
+        ({"metric": np.eye(3)}, "metric must have shape"),
     ],
 )
 def test_distances_refused(change, message):

@@ -114,7 +114,7 @@ def test_objective_and_gap_are_those_of_the_primal_problem():
     def primal(w):
         return 0.025 * w @ w + np.mean([(loss + sums @ w).max() for loss, sums in listed])
 
-    model = CorrelationClusteringSVM(strength=0.05, tol=5e-3, max_iter=3000)
+    model = CorrelationClusteringSVM(alpha=0.05, tol=5e-3, max_iter=3000)
     model.fit(*zip(*problems, strict=True))
     assert model.n_iter_ < 3000
     assert model.objective_ == pytest.approx(primal(model.weights_), abs=1e-9)
@@ -159,7 +159,7 @@ STACK = np.ones((2, 3, 3))
 @pytest.mark.parametrize(
     "options, datasets, partitions, message",
     [
-        ({"strength": 0}, [STACK], [[0, 0, 1]], "strength must be .* greater than 0; got 0"),
+        ({"alpha": 0}, [STACK], [[0, 0, 1]], "alpha must be .* greater than 0; got 0"),
         ({"tol": -1}, [STACK], [[0, 0, 1]], "tol must be"),
         ({"max_iter": 0}, [STACK], [[0, 0, 1]], "max_iter must be an integer, at least 1; got 0"),
         ({}, [], [], "same length, at least 1; got 0 and 0"),
@@ -167,7 +167,7 @@ STACK = np.ones((2, 3, 3))
         ({}, [STACK, STACK[:1]], [[0, 0, 1]] * 2, r"agree on F; got \[2, 1\]"),
         ({}, [STACK[0]], [[0, 0, 1]], r"\(F, n, n\) each; got \(3, 3\)"),
         ({}, [STACK * np.nan], [[0, 0, 1]], "finite"),
-        ({}, [STACK], [[0, 0]], r"labels must have shape \(3,\)"),
+        ({}, [STACK], [[0, 0]], r"ys\[0\] must have shape \(3,\)"),
     ],
 )
 def test_bad_training_sets(options, datasets, partitions, message):

@@ -10,8 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from segmentations import best, centred_gram, series, trace
 
 from mlbook.changepoints import (
+    breakpoints_from_labels,
     constraints_from_intervals,
     constraints_from_labels,
+    labels_from_breakpoints,
     segment,
     segment_matrix,
     segment_starts,
@@ -38,6 +40,43 @@ def test_the_longest_run_of_true_is_found_by_trying_all(chosen):
 def test_segments_begin_where_their_label_does():
     assert_array_equal(segment_starts([3, 3, 0, 0, 1]), [0, 2, 4])
     assert_array_equal(segment_starts([7]), [0])
+
+
+# Lists of breakpoints
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=6))
+def test_breakpoints_and_labels_say_the_same(lengths):
+    ends = list(accumulate(lengths))
+    labels = labels_from_breakpoints(ends)
+    assert labels.tolist() == [k for k, length in enumerate(lengths) for _ in range(length)]
+    assert breakpoints_from_labels(labels) == ends
+    assert all(type(end) is int for end in breakpoints_from_labels(labels))
+    assert_array_equal(labels_from_breakpoints(np.array(ends, dtype=np.uint8)), labels)
+
+
+def test_every_run_of_labels_ends_at_a_breakpoint():
+    assert breakpoints_from_labels([5, 5, 0, 5]) == [2, 3, 4]
+    assert breakpoints_from_labels(["walk", "run", "run"]) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: labels_from_breakpoints([]), "breakpoints must be .* not empty"),
+        (lambda: labels_from_breakpoints([0, 3]), "breakpoints must be at least 1; got 0"),
+        (lambda: labels_from_breakpoints([3, 3]), "must increase; got 3 after 3 at position 1"),
+        (lambda: labels_from_breakpoints([2, 5, 4]), "must increase; got 4 after 5 at position 2"),
+        (lambda: labels_from_breakpoints([2.5, 4.0]), "breakpoints must be .* integers"),
+        (lambda: breakpoints_from_labels([]), "labels must be .* not empty"),
+        (lambda: breakpoints_from_labels([0, -1]), "labels must be at least 0; got -1"),
+        (lambda: breakpoints_from_labels([[0, 1]]), r"labels must be .* shape \(1, 2\)"),
+        (lambda: breakpoints_from_labels([0.5, 1.0]), "labels must be .* integers"),
+    ],
+)
+def test_breakpoints_that_cannot_be_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # Constraints

@@ -12,6 +12,7 @@ from scipy.special import eval_hermite, gamma
 from segmentations import best, centred_gram, every_segmentation, series, trace
 
 from mlbook.changepoints import (
+    constraints_from_intervals,
     constraints_from_labels,
     hermite_features,
     loss_augmented_segment,
@@ -229,6 +230,75 @@ def test_hermite_scaling_is_by_median_and_deviation():
     assert hermite_features(x, 0).shape == (5, 1)
 
 
+# The automatic penalty
+
+
+def jumps(seed, n=200, k=6, noise=0.1):
+    """k segments of at least 8 points, the mean of each one above or below that before."""
+    rng = np.random.default_rng(seed)
+    cuts = 8 * np.arange(k) + np.sort([0, *rng.integers(0, n - 8 * k + 1, k - 1)])
+    labels = np.searchsorted(cuts[1:], np.arange(n), side="right")
+    levels = np.cumsum(rng.choice([-1.0, 1.0], k))
+    return (levels[labels] + noise * rng.normal(size=n))[:, None], labels
+
+
+@pytest.mark.parametrize("k", [2, 6, 12])
+@pytest.mark.parametrize("noise", [0.0, 0.05, 0.1])
+def test_longest_plateau_is_the_number_of_segments_of_equal_jumps(k, noise):
+    for seed in range(20):
+        X, labels = jumps(seed, k=k, noise=noise)
+        path = segmentation_path(X)
+        assert path.longest.count == k and path.longest.stands_out
+        found = segment(X, penalty="auto")
+        assert_array_equal(found, segment(X, penalty=path.longest.price))
+        assert partition_loss(found, labels) <= (0 if noise < 0.1 else 0.2)
+
+
+def test_plateaus_are_the_penalties_that_give_a_number_of_segments():
+    X, _ = jumps(0, n=60, k=4, noise=0.5)
+    path = segmentation_path(X, 60)
+    assert path.counts[0] == 1 and path.high[0] == np.inf and len(path.counts) > 20
+    for k, low, high in zip(path.counts[:25], path.low, path.high, strict=False):
+        for price in (low * (1 + 1e-6), min(high, 2 * low) * (1 - 1e-6)):
+            assert segment(X, penalty=price).max() + 1 == k
+    short = segmentation_path(X, 10)
+    assert_array_equal(short.counts, path.counts[path.counts < 10])
+    assert_allclose(short.low[:-1], path.low[: len(short.low) - 1])
+    assert len(segmentation_path(X).distortion) == 16  # 2√60, rounded up
+    assert len(segmentation_path(X, min_length=5).distortion) == 12
+    assert len(segmentation_path(X, 1).counts) == 0
+
+
+def test_noise_is_one_segment_with_a_warning():
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(200, 2))
+        with pytest.warns(
+            UserWarning, match=r"no number .* stands out: .* 1\.\d\d .* 1, the fewest"
+        ):
+            assert_array_equal(segment(X, penalty="auto"), np.zeros(200))
+    with pytest.warns(UserWarning, match="there is no plateau. Segments: 1"):
+        assert_array_equal(segment(np.ones((30, 1)), penalty="auto"), np.zeros(30))
+
+
+@pytest.mark.equation("Lajugie 2014, Eqs. 4-7")
+def test_automatic_penalty_keeps_to_the_rules():
+    X, _ = jumps(1, n=80, k=4, noise=0.05)
+    same = constraints_from_intervals(80, same=[(0, 40)])
+    found = segment(X, penalty="auto", constraints=same)
+    assert len(set(found[:41])) == 1
+    assert np.bincount(segment(X, penalty="auto", min_length=10)).min() >= 10
+    noise = np.random.default_rng(0).normal(size=(80, 3))
+    change = constraints_from_intervals(80, change=[(10, 12), (50, 52)])
+    with pytest.warns(UserWarning, match="Segments: 3, the fewest"):
+        assert segment(noise, penalty="auto", constraints=change)[-1] == 2
+    impossible = constraints_from_intervals(80, change=[(i, i + 1) for i in range(40)])
+    with pytest.raises(ValueError, match="constraints: no segmentation into up to 18 segments"):
+        segment(X, penalty="auto", constraints=impossible)
+    metric = [[4.0, 0.0], [0.0, 0.0]]
+    two = np.column_stack([X, np.random.default_rng(0).normal(size=80) * 100])
+    assert_array_equal(segment(two, penalty="auto", M=metric), segment(X, penalty="auto"))
+
+
 # Bad input
 
 X3 = np.arange(6.0).reshape(3, 2)
@@ -243,6 +313,7 @@ REFUSED = {
     "min_length": (lambda: segment(X3, 1, min_length=4), "min_length"),
     "negative penalty": (lambda: segment(X3, penalty=-1.0), "penalty"),
     "infinite penalty": (lambda: segment(X3, penalty=np.inf), "penalty"),
+    "word for a penalty": (lambda: segment(X3, penalty="bic"), "penalty must be .*auto.*'bic'"),
     "M of another size": (lambda: segment(X3, 1, M=np.eye(3)), "M must"),
     "indefinite M": (lambda: segment(X3, 1, M=[[1.0, 2], [2, 1]]), "positive semidefinite"),
     "weights of another size": (lambda: segment(X3, 1, M=[1.0]), "one weight for each"),

@@ -32,7 +32,7 @@ def test_seeds():
     ("call", "message"),
     [
         (lambda: make_xor_grids(0), "n_images must be an integer, at least 1"),
-        (lambda: make_xor_grids(shape=(0, 3)), "each side of shape must be"),
+        (lambda: make_xor_grids(shape=(0, 3)), "each of shape must be"),
         (lambda: make_xor_grids(block=0), "block must be"),
         (lambda: make_xor_grids(noise=-1.0), "noise must be"),
     ],

@@ -1,8 +1,10 @@
 """Sequences with change points: exact where they are exact, known data where there is any."""
 
+import hashlib
 import importlib.util
 import os
 from collections import Counter
+from importlib.machinery import PathFinder
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,11 +14,13 @@ from scipy.stats import chi2
 
 from mlbook.datasets import (
     CopyNumberProfile,
+    _sources,
     hide_labels,
     load_neuroblastoma,
     load_watch,
     make_change_points,
 )
+from mlbook.datasets import series as module
 from mlbook.datasets.series import _draw_factors
 
 
@@ -114,11 +118,14 @@ def test_seeds():
         ({"n_samples": 199}, "10 segments of at least min_length=20 do not fit into n_samples=199"),
         ({"n_relevant": 0}, "n_relevant must be"),
         ({"n_irrelevant": -1}, "n_irrelevant must be"),
-        ({"n_segments": (6,)}, r"n_segments must be a least and a greatest number; got \(6,\)"),
-        ({"n_segments": (0, 3)}, "the first of n_segments must be an integer, at least 1; got 0"),
-        ({"n_segments": (5, 3)}, "the second of n_segments must be an integer, at least 5; got 3"),
+        ({"n_segments": (6,)}, r"n_segments must hold 2 integers, at least 1; got \(6,\)"),
+        ({"n_segments": (0, 3)}, "each of n_segments must be an integer, at least 1; got 0"),
+        ({"n_segments": (5, 3)}, "n_segments must be a least and a greatest number; got"),
         ({"min_length": 0}, "min_length must be"),
-        ({"irrelevant_level": -1}, "irrelevant_level must be a finite number, at least 0; got -1"),
+        (
+            {"irrelevant_level": -1},
+            "irrelevant_level must be a finite number, at least 0",
+        ),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -147,8 +154,8 @@ def test_hidden_labels_leave_one_window():
     [
         ([[0, 1]], 0, "fraction must be a finite number, greater than 0; got 0"),
         ([[0, 1]], 1.1, "fraction must be at most 1; got 1.1"),
-        ([[]], 0.5, r"labels must hold non-empty vectors; got shape \(0,\)"),
-        ([0, 1], 0.5, r"labels must hold non-empty vectors; got shape \(\)"),
+        ([[]], 0.5, r"each of labels must be .* not empty; got shape \(0,\)"),
+        ([0, 1], 0.5, r"each of labels must be .* not empty; got shape \(\)"),
     ],
 )
 def test_bad_labels(labels, fraction, message):
@@ -257,8 +264,10 @@ def watch(tmp_path, monkeypatch):
     data = {"X": X, "y": exercise, "subject": subject}
     (tmp_path / "seglearn" / "data").mkdir(parents=True)
     (tmp_path / "seglearn" / "__init__.py").write_text("raise RuntimeError('imported')")
-    np.save(tmp_path / "seglearn" / "data" / "watch_dataset.npy", data, allow_pickle=True)
+    file = tmp_path / "seglearn" / "data" / "watch_dataset.npy"
+    np.save(file, data, allow_pickle=True)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "WATCH_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     return data
 
 
@@ -297,6 +306,36 @@ def test_bad_window(watch):
         ValueError, match=r"window must be at most 1\d, the shortest recording; got"
     ):
         load_watch(window=20)
+
+
+class Trap:
+    """An object whose pickle makes a folder when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_that_is_not_the_known_one_is_not_read(watch, tmp_path):
+    file = tmp_path / "seglearn" / "data" / "watch_dataset.npy"
+    np.save(file, np.array(Trap(tmp_path / "sprung"), dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"watch_dataset\.npy could run code .* seglearn 1\.2\.5"):
+        load_watch()
+    assert not (tmp_path / "sprung").exists()
+    np.load(file, allow_pickle=True)
+    assert (tmp_path / "sprung").exists()
+
+
+def test_no_data_from_a_folder_beside_the_program(watch, tmp_path, monkeypatch):
+    """No seglearn is installed, but the folder where Python was started has its file."""
+    (tmp_path / "seglearn" / "__init__.py").unlink()
+    found = PathFinder.find_spec("seglearn", [str(tmp_path)])
+    assert [*found.submodule_search_locations] == [str(tmp_path / "seglearn")]
+    monkeypatch.setattr(_sources, "find_spec", lambda name: found)
+    with pytest.raises(ImportError, match="`pip install --no-deps seglearn`"):
+        load_watch()
 
 
 @pytest.mark.skipif(importlib.util.find_spec("seglearn") is None, reason="seglearn not installed")

@@ -86,7 +86,7 @@ def test_the_hinge_is_the_least_slack_and_the_relaxed_loss_bounds_it(labels):
         prices = random_multipliers(problem, rng, scale)
         assert relaxed_loss(problem, w, prices, x).value >= bound - 1e-7
 
-    learner = DualDecompositionLearner(strength=0.3, step_weights=0.02, max_iter=8)
+    learner = DualDecompositionLearner(alpha=0.3, step_weights=0.02, max_iter=8)
     learner.fit([problem], w)
     regularization = 0.3 * learner.weights_ @ learner.weights_ / 2
     assert_allclose(learner.objective_path_.min(), regularization + learner.current_loss_)
@@ -209,11 +209,21 @@ def test_bounds_stay_apart_where_slaves_agree_and_nothing_better_is_found():
 def test_a_pass_regularizes_once_however_many_problems_there_are(stochastic):
     """As printed, the stochastic variant would shrink the weights K times as much."""
     learner = DualDecompositionLearner(
-        regularizer="l1", strength=2.0, step_weights=0.1, max_iter=1, stochastic=stochastic
+        regularizer="l1", alpha=2.0, step_weights=0.1, max_iter=1, stochastic=stochastic
     )
     with pytest.warns(ConvergenceWarning):
         learner.fit([Flat() for _ in range(5)], [1.0, 3.0])
     assert_allclose(learner.weights_, [0.8, 2.8])
+
+
+def test_steps_that_only_lead_away_are_told():
+    """They used to pass for convergence: the best objective no longer falls."""
+    problem, _, w = random_problem()
+    long = DualDecompositionLearner(alpha=1.0, step_weights=1e6, max_iter=30)
+    with pytest.warns(ConvergenceWarning, match="every step raised the objective above"):
+        long.fit([problem], w)
+    assert long.best_iter_ == 0
+    assert_array_equal(long.weights_, w)
 
 
 @pytest.mark.equation("Komodakis 2011, Eq. 30")
@@ -223,7 +233,7 @@ def test_proximal_steps():
 
     def fitted(regularizer, **options):
         learner = DualDecompositionLearner(
-            regularizer=regularizer, strength=2.0, step_weights=0.1, tol=0, max_iter=3, **options
+            regularizer=regularizer, alpha=2.0, step_weights=0.1, tol=0, max_iter=3, **options
         )
         with pytest.warns(ConvergenceWarning):
             return learner.fit([Flat()], [1.0, -0.1])
@@ -251,10 +261,10 @@ REGULARIZERS = {
 @pytest.mark.parametrize(
     "options",
     [
-        {"regularizer": "l2", "strength": 0.3},
-        {"regularizer": "l1", "strength": 2.0, "inner_iter": 3},
-        {"regularizer": "l2", "strength": 0.3, "stochastic": True, "inner_iter": 2},
-        {"regularizer": "l1", "strength": 2.0, "patience": 4, "tol": 0.05},
+        {"regularizer": "l2", "alpha": 0.3},
+        {"regularizer": "l1", "alpha": 2.0, "inner_iter": 3},
+        {"regularizer": "l2", "alpha": 0.3, "stochastic": True, "inner_iter": 2},
+        {"regularizer": "l1", "alpha": 2.0, "patience": 4, "tol": 0.05},
     ],
 )
 def test_the_learner_takes_the_steps_of_the_algorithm(options, model):
@@ -299,7 +309,7 @@ def test_best_iterate_is_returned_and_reproduces_its_objective():
     # Steps far too long: the path goes up and down.
     problems = [ExemplarProblem(X, y, penalty=2.0) for X, y in zip(points, partitions, strict=True)]
     learner = DualDecompositionLearner(
-        strength=0.1, step_weights=1e-3, step_multipliers=1.0, projection=lambda w: w.clip(0)
+        alpha=0.1, step_weights=1e-3, step_multipliers=1.0, projection=lambda w: w.clip(0)
     ).fit(problems, np.full(6, 0.05))
     path = learner.objective_path_
     assert len(path) == learner.n_iter_ + 1 and np.any(np.diff(path) > 0)
@@ -331,7 +341,7 @@ def test_learner_refuses():
         "inner_iter": 0,
         "patience": 0,
         "tol": -1.0,
-        "strength": -1.0,
+        "alpha": -1.0,
         "step_weights": 0.0,
         "step_multipliers": -1.0,
         "regularizer": "l3",

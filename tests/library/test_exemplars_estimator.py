@@ -7,15 +7,18 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import AffinityPropagation
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from mlbook.exemplars import (
     ExemplarClustering,
+    estimator,
     exemplar_energy,
     exemplar_labels,
+    exemplar_path,
     penalty_range,
 )
 from mlbook.partitions import partition_loss
@@ -52,8 +55,8 @@ def test_permuting_the_points_permutes_the_result():
 def test_not_above_affinity_propagation(kind, d, seed):
     rng = np.random.default_rng(seed)
     X = rng.random((150, d)) if kind == "uniform" else rng.normal(size=(150, d))
-    model = ExemplarClustering(random_state=seed).fit(X)
     D = pairwise_distances(X, metric="sqeuclidean")
+    model = ExemplarClustering(penalty=np.median(D), random_state=seed).fit(X)
     propagation = AffinityPropagation(
         preference=-model.penalty_, affinity="precomputed", damping=0.9, max_iter=2000
     ).fit(-D)
@@ -98,14 +101,71 @@ def test_a_callable_may_be_asymmetric():
     assert model.energy_ == 1 + 2 * 4.5
 
 
-def test_automatic_penalty_is_the_median_distance():
-    rng = np.random.default_rng(0)
-    D = rng.random((9, 9))
-    model = ExemplarClustering(metric="precomputed", random_state=0, tol=1.0).fit(D)
+# The automatic penalty
+
+
+def test_automatic_penalty_is_the_middle_of_the_longest_plateau():
+    X = scale(load_wine().data)
+    model = ExemplarClustering(random_state=0).fit(X)
+    path = exemplar_path(pairwise_distances(X, metric="sqeuclidean"), random_state=0)
+    assert_array_equal(model.penalty_path_.counts, path.counts)
+    assert model.penalty_ == path.longest.price
+    assert len(model.exemplar_indices_) == path.longest.count == 3
+    assert_array_equal(model.labels_, path.labels(3))
+    same = ExemplarClustering(random_state=0, penalty=model.penalty_).fit(X)
+    assert_array_equal(same.labels_, model.labels_)
+    assert same.penalty_path_ is None
+
+
+def test_automatic_penalty_of_many_rows_comes_from_a_sample(monkeypatch):
+    X, y = make_blobs(240, centers=4, cluster_std=0.5, random_state=3)
+    monkeypatch.setattr(estimator, "PATH_ROWS", 60)
+    model = ExemplarClustering(random_state=0).fit(X)
+    plateau = model.penalty_path_.longest
+    assert partition_loss(model.labels_, y) == 0
+    assert len(model.penalty_path_.labels(4)) == 60
+    assert_allclose(model.penalty_, 4 * plateau.price)
+    whole = exemplar_path(pairwise_distances(X, metric="sqeuclidean"), random_state=0).longest
+    assert whole.low < model.penalty_ < whole.high
+    again = ExemplarClustering(random_state=0).fit(X)
+    assert again.penalty_ == model.penalty_
+
+
+def test_another_number_than_the_plateaus_is_said(monkeypatch):
+    """Two of ten points make two clusters; all ten are three."""
+    monkeypatch.setattr(estimator, "PATH_ROWS", 5)
+    X = np.repeat([0.0, 100.0, 103.0], [6, 2, 2])[:, None] + np.linspace(0, 0.1, 10)[:, None]
+    seed = next(
+        s for s in range(50) if not set(np.random.RandomState(s).choice(10, 5, False)) & {6, 7}
+    )
+    with pytest.warns(UserWarning, match="2 clusters, in a path of 5 rows; in its middle, 10 rows"):
+        ExemplarClustering(random_state=seed).fit(X)
+
+
+def test_digits_leave_the_number_open_and_that_is_said():
+    X = load_digits().data[:300]
+    with pytest.warns(
+        UserWarning, match=r"number of clusters open.*factor of 1\.\d\d.*penalty_path"
+    ):
+        model = ExemplarClustering(random_state=0).fit(X)
+    assert 2 <= len(model.exemplar_indices_) <= 18
+    assert len(model.exemplar_indices_) == model.penalty_path_.longest.count
+
+
+def test_without_a_plateau_the_penalty_is_the_median_distance():
+    kind = {"metric": "precomputed", "random_state": 0, "tol": 1.0}
+    D = np.random.default_rng(0).random((9, 9)) - 0.01
+    with pytest.warns(UserWarning, match="negative distances.*median distance"):
+        model = ExemplarClustering(**kind).fit(D)
     assert model.penalty_ == np.median(D[~np.eye(9, dtype=bool)])
-    same = ExemplarClustering(metric="precomputed", random_state=0, tol=1.0, penalty=model.penalty_)
-    assert_array_equal(same.fit(D).labels_, model.labels_)
+    assert model.penalty_path_ is None
+    with pytest.warns(UserWarning) as caught:
+        model = ExemplarClustering(**kind).fit(np.ones((4, 4)))
+    assert "no plateau: no penalty gives a few clusters" in str(caught[0].message)
+    assert "no common penalty is sure" in str(caught[1].message)
+    assert model.penalty_ == 1 and len(model.penalty_path_.counts) == 1
     assert ExemplarClustering().fit([[5.0, 1.0]]).penalty_ == 0
+    assert ExemplarClustering().fit([[5.0], [1.0]]).penalty_ == 16
 
 
 def test_warns_of_a_penalty_that_leaves_nothing_to_cluster_and_names_better_ones():
@@ -128,23 +188,24 @@ def test_warns_of_a_penalty_that_leaves_nothing_to_cluster_and_names_better_ones
 def test_warns_when_the_gap_stays_large_and_says_what_to_change():
     D = np.random.default_rng(0).random((60, 60))
     with pytest.warns(ConvergenceWarning, match=r"within \d+\.\d+% .* raise max_iter.* exact=True"):
-        model = ExemplarClustering(metric="precomputed", random_state=0).fit(D)
+        model = ExemplarClustering(penalty=0.5, metric="precomputed", random_state=0).fit(D)
     assert model.gap_ > 0.01
-    loose = ExemplarClustering(metric="precomputed", random_state=0, tol=1.0).fit(D)
+    loose = ExemplarClustering(penalty=0.5, metric="precomputed", random_state=0, tol=1.0).fit(D)
     assert loose.gap_ == model.gap_
     X = np.random.default_rng(0).random((80, 2))
     with pytest.warns(ConvergenceWarning, match="max_iter=3"):
-        ExemplarClustering(max_iter=3, random_state=0).fit(X)
-    assert ExemplarClustering(random_state=0).fit(X).gap_ < 0.01
+        ExemplarClustering(penalty=0.3, max_iter=3, random_state=0).fit(X)
+    assert ExemplarClustering(penalty=0.3, random_state=0).fit(X).gap_ < 0.01
 
 
 def test_exact_estimator_proves_its_optimum():
     D = np.random.default_rng(0).random((25, 25))
-    model = ExemplarClustering(metric="precomputed", exact=True, random_state=0).fit(D)
+    kind = {"penalty": 0.5, "metric": "precomputed", "random_state": 0}
+    model = ExemplarClustering(exact=True, **kind).fit(D)
     assert model.gap_ <= 1e-4
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        search = ExemplarClustering(metric="precomputed", random_state=0).fit(D)
+        search = ExemplarClustering(**kind).fit(D)
     assert search.lower_bound_ <= model.energy_ <= search.energy_ + 1e-12
 
 
@@ -152,18 +213,19 @@ def test_exact_estimator_proves_its_optimum():
 def test_input_is_not_changed(dtype):
     D = np.random.default_rng(0).random((12, 12)).astype(dtype)
     before = D.copy()
-    ExemplarClustering(metric="precomputed", tol=1.0, exact=True).fit(D)
+    ExemplarClustering(penalty=0.4, metric="precomputed", tol=1.0, exact=True).fit(D)
     assert_array_equal(D, before)
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:penalty=.auto. (leaves|found):UserWarning")
 @pytest.mark.parametrize("metric", ["sqeuclidean", "precomputed"])
 def test_is_a_scikit_learn_estimator(metric):
     model = ExemplarClustering(metric=metric, random_state=0, tol=1.0)
-    for estimator, check in list(estimator_checks_generator(model)):
+    for one, check in list(estimator_checks_generator(model)):
         if metric == "precomputed" and check.func.__name__ == "check_clustering":
             continue  # it passes points whatever the metric
-        check(estimator)
+        check(one)
 
 
 GOOD = np.ones((3, 3))
@@ -173,7 +235,7 @@ GOOD = np.ones((3, 3))
     ("call", "message"),
     [
         (
-            lambda: ExemplarClustering(max_iter=True).fit(GOOD),
+            lambda: ExemplarClustering(penalty=1.0, max_iter=True).fit(GOOD),
             "max_iter must be an integer, at least 1",
         ),
         (lambda: ExemplarClustering(tol=-1).fit(GOOD), "tol must be"),

@@ -306,7 +306,7 @@ def test_edges_three_labels_and_a_constant_feature(xor):
         (lambda: GridProblem(np.ones((1, 2, 1)), [[-1, 1]]), "got -1 to 1"),
         (lambda: GridProblem(np.ones((2, 2, 1)), n_hidden=0), "n_hidden must be"),
         (lambda: GridProblem(np.ones((2, 2, 1)), decomposition="tree"), "decomposition must be"),
-        (lambda: LatentGridCRF().fit([], []), "lengths 0 and 0"),
+        (lambda: LatentGridCRF().fit([], []), "same length, at least 1; got 0 and 0"),
         (
             lambda: LatentGridCRF().fit(
                 [np.ones((1, 4, 1)), np.ones((1, 4, 2))], [[[0, 0, 1, 1]]] * 2
@@ -318,7 +318,7 @@ def test_edges_three_labels_and_a_constant_feature(xor):
             r"at least n_hidden=2 training nodes; the labels 0 to 2 have \[2 0 1\]",
         ),
         (lambda: LatentGridCRF().fit([np.ones((1, 2, 1))], [[[-1, 0]]]), "at least 0; got -1"),
-        (lambda: LatentGridCRF(strength=-1).fit([np.ones((1, 2, 1))], [[[0, 1]]]), "strength must"),
+        (lambda: LatentGridCRF(alpha=-1).fit([np.ones((1, 2, 1))], [[[0, 1]]]), "alpha must"),
         (lambda: LatentGridCRF(n_hidden=1.5).fit([np.ones((1, 2, 1))], [[[0, 1]]]), "n_hidden"),
     ],
 )

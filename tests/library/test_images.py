@@ -244,7 +244,7 @@ def test_bad_arguments_are_refused(skimage):
     with pytest.raises(ValueError, match=r"gray must have shape \(height, width\) .* \(2, 2, 3\)"):
         dense_sift(np.zeros((2, 2, 3)))
     for cell in (0, -1, np.inf):
-        with pytest.raises(ValueError, match="cell_size must be a finite number, greater than 0"):
+        with pytest.raises(ValueError, match=r"cell_size must be a finite number, at least 0\.01"):
             dense_sift(image, cell_size=cell)
     with pytest.raises(ValueError, match="max_height must be an integer, at least 1"):
         pixel_features(image, 0)

@@ -46,7 +46,7 @@ def test_fitted_attributes(learned):
     pairs = [((X[:, None] - X) ** 2)[~np.eye(60, dtype=bool)] for X in points[:3]]
     assert_allclose(metric.scales_, np.concatenate(pairs).mean(axis=0))
     size = 180 / sum(len(np.unique(y)) for y in partitions[:3])
-    assert metric.penalty_ == 0.15 * size and metric.strength_ == 18
+    assert metric.penalty_ == 0.15 * size and metric.alpha_ == 18
     assert metric.n_features_in_ == 20 and metric.converged_
     path = metric.objective_path_
     assert metric.n_iter_ == len(path) - 1 and metric.best_iter_ == path.argmin()
@@ -76,9 +76,9 @@ def regularized_hinge(w, sets, partitions, penalty, alpha, beta):
 @pytest.mark.parametrize(
     "options",
     [
-        {"alpha": 0.5, "beta": 9.0, "regularizer": "l2"},
-        {"alpha": 2.0, "beta": 0.7},
-        {"alpha": 0.7, "beta": 1.3, "penalty": 1.7, "strength": 0.2},
+        {"exemplar_error": 0.5, "point_error": 9.0, "regularizer": "l2"},
+        {"exemplar_error": 2.0, "point_error": 0.7},
+        {"exemplar_error": 0.7, "point_error": 1.3, "penalty": 1.7, "alpha": 0.2},
     ],
 )
 def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
@@ -87,15 +87,15 @@ def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
     partitions = [np.array([0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 0])]
     sets = [rng.normal(size=(5, 3)) + np.outer(3.0 * y, [1, 0, 0]) for y in partitions]
     metric = LatentExemplarMetric(max_iter=30, **options).fit(sets, partitions)
-    alpha, beta = options["alpha"], options["beta"]
+    alpha, beta = options["exemplar_error"], options["point_error"]
     penalty = options.get("penalty", max(0.15 * beta * 2.5, 2 * alpha))
     pairs = [((X[:, None] - X) ** 2)[~np.eye(5, dtype=bool)] for X in sets]
     scales = np.concatenate(pairs).mean(axis=0)
     unit = (beta + penalty / 2.5) / 3
     squared = options.get("regularizer") == "l2"
     first = 3 * unit**2 / 2 if squared else 3 * unit
-    strength = options.get("strength", 0.1 * 10 * 3 * unit / first)
-    assert_allclose([metric.penalty_, metric.strength_], [penalty, strength])
+    strength = options.get("alpha", 0.1 * 10 * 3 * unit / first)
+    assert_allclose([metric.penalty_, metric.alpha_], [penalty, strength])
 
     def J(w):
         return w @ w / 2 if squared else np.abs(w).sum()
@@ -108,7 +108,7 @@ def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
         for X, y in zip(sets, partitions, strict=True)
     ]
     path, (w, _, _, loss) = descent(
-        problems, np.full(3, unit), regularizer=(J, prox), strength=strength, max_iter=30,
+        problems, np.full(3, unit), regularizer=(J, prox), alpha=strength, max_iter=30,
         steps=[4 * unit / 10, penalty / 2.5], project=lambda w: np.maximum(w, 0), tol=0.01,
     )  # fmt: skip
     assert_allclose(metric.objective_path_, path, rtol=1e-9)
@@ -211,16 +211,16 @@ def test_progress_is_shown_if_wanted(capsys, monkeypatch):
 
 def test_warnings():
     points, partitions = small_sets()
-    with pytest.warns(UserWarning, match="penalty=0.5 is not above alpha=1"):
+    with pytest.warns(UserWarning, match="penalty=0.5 is not above exemplar_error=1"):
         LatentExemplarMetric(penalty=0.5).fit(points, partitions)
-    with pytest.warns(UserWarning, match="all weights are zero.*lower strength=1000"):
-        metric = LatentExemplarMetric(strength=1000).fit(points, partitions)
+    with pytest.warns(UserWarning, match="all weights are zero.*lower alpha=1000"):
+        metric = LatentExemplarMetric(alpha=1000).fit(points, partitions)
     assert_array_equal(metric.predict(points[0]), 0)
     with (
         pytest.warns(UserWarning, match="every training set is a single cluster"),
         pytest.warns(UserWarning, match="all weights are zero"),
     ):
-        LatentExemplarMetric(strength=0.0).fit(points, [np.zeros(15, dtype=int)] * 3)
+        LatentExemplarMetric(alpha=0.0).fit(points, [np.zeros(15, dtype=int)] * 3)
     with pytest.warns(
         ConvergenceWarning, match="fell by more than 0.01 .* last 5 of 5 .* raise max_iter"
     ):
@@ -230,16 +230,16 @@ def test_warnings():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 0}, "alpha must be a finite number, greater than 0; got 0"),
-        ({"beta": -1.0}, "beta must be"),
+        ({"exemplar_error": 0}, "exemplar_error must be a finite number, greater than 0, .* got 0"),
+        ({"point_error": -1.0}, "point_error must be"),
         ({"penalty": "median"}, 'penalty must be "auto" or a number'),
         ({"penalty": 0.0}, "penalty must be"),
         ({"penalty": np.nan}, "penalty must be"),
-        ({"strength": -0.1}, "strength must be a finite number, at least 0"),
-        ({"strength": "none"}, 'strength must be "auto" or a number'),
+        ({"alpha": -0.1}, "alpha must be a finite number, at least 0"),
+        ({"alpha": "none"}, 'alpha must be "auto" or a number'),
         ({"regularizer": "l0"}, "regularizer must be one of"),
         ({"projection": "simplex"}, 'projection must be "nonnegative" or a callable'),
-        ({"features": "cosine"}, 'features must be "squared_differences" or "precomputed"'),
+        ({"features": "cosine"}, "features must be one of .*squared_differences"),
         ({"inner_iter": 0}, "inner_iter must be an integer, at least 1; got 0"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": -1}, "tol must be"),
@@ -262,14 +262,14 @@ X4, Y4 = np.arange(8.0).reshape(4, 2) ** 2, [0, 0, 1, 1]
 @pytest.mark.parametrize(
     ("features", "datasets", "partitions", "message"),
     [
-        ("squared_differences", [], [], "datasets and partitions must be .* lengths 0 and 0"),
-        ("squared_differences", [X4], [Y4, Y4], "lengths 1 and 2"),
+        ("squared_differences", [], [], "Xs and ys must be lists .* got 0 and 0"),
+        ("squared_differences", [X4], [Y4, Y4], "got 1 and 2"),
         ("squared_differences", [X4], [[0, 1, 1]], "training set 0: labels must hold one label"),
-        ("squared_differences", [X4], [[0, 1, 1, -1]], "labels must be non-negative"),
-        ("squared_differences", [X4], [[0.5, 1, 1, 0]], "labels must hold integers"),
-        ("squared_differences", [X4, X4[:, :1]], [Y4, Y4], r"same number of features; got \[2, 1"),
+        ("squared_differences", [X4], [[0, 1, 1, -1]], r"ys\[0\] must be non-negative"),
+        ("squared_differences", [X4], [[0.5, 1, 1, 0]], r"ys\[0\] must hold integers"),
+        ("squared_differences", [X4, X4[:, :1]], [Y4, Y4], r"Xs\[1\]: X has 1 features"),
         ("squared_differences", [X4 * [1, 0]], [Y4], r"features \[1\] are zero for all pairs"),
-        ("squared_differences", [X4 * np.nan], [Y4], "training set 0: Input X contains NaN"),
+        ("squared_differences", [X4 * np.nan], [Y4], r"Input Xs\[0\] contains NaN"),
         ("squared_differences", [X4[:0]], [Y4], "minimum of 1 is required"),
         ("squared_differences", [X4[[0, 0]]], [[0, 1]], "are zero for all pairs"),
         ("precomputed", [np.ones((4, 4))], [Y4], r"shape \(n_features, n, n\).*got \(4, 4\)"),
@@ -288,7 +288,7 @@ def test_bad_data(features, datasets, partitions, message):
 
 def test_bad_arrays(learned):
     metric, points, _ = learned
-    with pytest.raises(ValueError, match="X must have 20 features, as in fit; got 3"):
+    with pytest.raises(ValueError, match="X has 3 features, but"):
         metric.predict(points[0][:, :3])
     with pytest.raises(NotFittedError):
         LatentExemplarMetric().distances(points[0])

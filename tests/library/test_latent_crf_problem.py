@@ -182,7 +182,7 @@ def test_vectorized_clustering_equals_single_slaves(options):
     arrays = [ExemplarProblem(X, y, **setting) for X, y in zip(points, partitions, strict=True)]
     fits = [
         DualDecompositionLearner(
-            strength=0.3, step_weights=0.02, max_iter=6, projection=lambda w: w.clip(0), **options
+            alpha=0.3, step_weights=0.02, max_iter=6, projection=lambda w: w.clip(0), **options
         ).fit(problems, np.full(6, 0.2))
         for problems in (loops, arrays)
     ]

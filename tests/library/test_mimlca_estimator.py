@@ -63,6 +63,9 @@ def test_the_metric_is_mlca_on_the_assigned_rows():
         assert_allclose(model.centroids_[c], X[labels == c].mean(axis=0))
     assert_array_equal(model.category_count_, np.bincount(labels))
     assert model.rank_ == 6 and model.n_features_in_ == 6
+    U = np.linalg.svd(bags.instances, full_matrices=False)[0][known]
+    within = sum(np.sum((U[labels == c] - U[labels == c].mean(axis=0)) ** 2) for c in range(4))
+    assert_allclose(model.objective_path_[-1], within)
     same = MIMLCA().fit(list(bags), sp.csr_array(Y))
     assert_array_equal(same.assignments_, model.assignments_)
 
@@ -136,6 +139,17 @@ def test_clones_and_pickles():
 # Prediction
 
 
+def test_bags_in_place_of_instances():
+    bags, Y, _ = weak_problem(2)
+    model = MIMLCA().fit(bags, Y)
+    for call in (model.predict, model.decision_function, model.transform):
+        for same in (bags, [np.array(bag) for bag in bags]):
+            assert_array_equal(call(same), call(bags.instances))
+    narrow = Bags(bags.instances[:, 1:], bags.offsets)
+    with pytest.raises(ValueError, match=r"bags have .* as features, and .* in fit"):
+        model.predict(narrow)
+
+
 @pytest.mark.equation("Law 2017, Eqs. 15-16")
 def test_prediction_rules_by_the_letter(monkeypatch):
     bags, Y, _ = weak_problem(8, spread=2.0)
@@ -153,8 +167,9 @@ def test_prediction_rules_by_the_letter(monkeypatch):
     norms = np.sum((model.centroids_ @ L) ** 2, axis=1)
     for alpha in (0, 0.7, -3.0):
         scores = (new @ L - alpha * norms)[:, filled]
-        assert_array_equal(model.predict(new, alpha=alpha), np.array(filled)[scores.argmax(axis=1)])
-        found = model.decision_function(new, alpha=alpha)
+        best = np.array(filled)[scores.argmax(axis=1)]
+        assert_array_equal(model.predict(new, weight=alpha), best)
+        found = model.decision_function(new, weight=alpha)
         assert_allclose(found[:, filled], scores, atol=1e-12)
         assert np.all(found[:, 2] == -np.inf)
     monkeypatch.setattr(mlbook.mimlca.estimator, "SCORE_ENTRIES", 7)
@@ -167,8 +182,8 @@ def test_alpha_grows_with_the_square_root_of_repetition():
     once, repeated = MIMLCA().fit(bags, Y), MIMLCA().fit(four, np.vstack([Y] * 4))
     new = np.random.default_rng(0).normal(size=(30, 6)) * 3
     assert_allclose(
-        2 * repeated.decision_function(new, alpha=2 * 0.3),
-        once.decision_function(new, alpha=0.3),
+        2 * repeated.decision_function(new, weight=2 * 0.3),
+        once.decision_function(new, weight=0.3),
         atol=1e-9,
     )
 
@@ -240,7 +255,7 @@ def test_kernel_prediction_with_regular_and_singular_matrices(repeats):
     mapped, distances, norms = kernel_reference(kernel(new, X), kernel(X, X), y, 4)
     assert_allclose(model.transform(new)[:, :4], mapped, atol=1e-6)
     assert_array_equal(model.predict(new), distances.argmin(axis=1))
-    assert_array_equal(model.predict(new, alpha=0.4), (mapped - 0.4 * norms).argmax(axis=1))
+    assert_array_equal(model.predict(new, weight=0.4), (mapped - 0.4 * norms).argmax(axis=1))
     if repeats == 1:
         sizes = np.bincount(y)
         assert_allclose(norms, 1 / sizes, rtol=1e-6)
@@ -278,7 +293,7 @@ def test_steps_of_the_kernel_formulas():
     assert_allclose(model.decision_function(new), (products[3] - 0.5 / n_c[:, None]).T, atol=1e-6)
     scores = (J.T @ inverse @ k_new - 0.4 / n_c[:, None]).T
     assert_allclose(((H / np.sqrt(n_c)).T @ inverse @ k_new).T - 0.4 * lengths[4], scores)
-    assert_allclose(model.decision_function(new, alpha=0.4), scores, atol=1e-6)
+    assert_allclose(model.decision_function(new, weight=0.4), scores, atol=1e-6)
 
 
 @pytest.mark.equation("Law 2017, Eq. 14")
@@ -372,9 +387,9 @@ REFUSED = {
     "n_init": (lambda: MIMLCA(n_init=0).fit(BAGS, LABELS), "n_init"),
     "max_iter": (lambda: MIMLCA(max_iter=0).fit(BAGS, LABELS), "max_iter"),
     "reject": (lambda: MIMLCA(reject=0).fit(BAGS, LABELS), "reject must be .* greater than 0"),
-    "alpha": (
-        lambda: MIMLCA().fit(BAGS, LABELS).predict(X, alpha=np.inf),
-        "alpha must be a finite number",
+    "weight": (
+        lambda: MIMLCA().fit(BAGS, LABELS).predict(X, weight=np.inf),
+        "weight must be a finite number",
     ),
     "features": (lambda: MIMLCA().fit(BAGS, LABELS).predict(X[:, :2]), "2 features"),
     "zero": (lambda: MIMLCA().fit(BAGS.map(lambda X: 0 * X), LABELS), "all are zero"),

@@ -63,13 +63,12 @@ HOLED = np.where(np.arange(60).reshape(20, 3) == 7, np.nan, X)
         ),
         pytest.param(
             lambda: LatentExemplarMetric().fit(X, y),
-            r"datasets must be a list .* each training set; got one of shape \(20, 3\).*"
-            r" write \[datasets\]",
+            r"Xs must be a list .* each set; got one of shape \(20, 3\).* put it in a list",
             id="one training set, latent CRF",
         ),
         pytest.param(
             lambda: LargeMarginMetric().fit(X, y),
-            r"X must be a list .* got one of shape \(20, 3\).* write \[X\]",
+            r"Xs must be a list .* got one of shape \(20, 3\).* put it in a list",
             id="one sequence, large margin",
         ),
         pytest.param(
@@ -89,7 +88,7 @@ HOLED = np.where(np.arange(60).reshape(20, 3) == 7, np.nan, X)
         ),
         pytest.param(
             lambda: LargeMarginMetric().fit([X], [np.arange(20) % 2]),
-            r"y\[0\] must be contiguous.* 20 runs of 2 labels.* number the runs",
+            r"ys\[0\] must be contiguous.* 20 runs of 2 labels.* number the runs",
             id="states for segments",
         ),
     ],

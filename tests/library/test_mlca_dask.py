@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mlbook.mlca import MLCA, BinaryMLCA
+from mlbook.partitions import partition_loss
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -70,9 +71,11 @@ def test_blocks_of_unknown_length(client):
     keep = yd > 0  # leaves the first blocks empty
     found = MLCA().fit(Xd[keep], yd[keep])
     assert_allclose(found.components_, MLCA().fit(X[y > 0], y[y > 0]).components_, atol=1e-12)
-    for labels in (y[y > 0], da.from_array(y[y > 0], chunks=100)):
-        with pytest.raises(ValueError, match="unknown length"):
-            MLCA().fit(Xd[keep], labels)
+    for labels in (y[y > 0], da.from_array(y[y > 0], chunks=100)):  # lengths are counted first
+        other = MLCA().fit(Xd[keep], labels)
+        assert_allclose(other.components_, found.components_, atol=1e-12)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MLCA().fit(Xd[keep], y)
 
 
 def test_ill_conditioned_rows_keep_their_accuracy(client):
@@ -119,3 +122,93 @@ def test_refusals(client):
         MLCA().fit(da.where(Xd > 2, np.nan, Xd), y)
     with pytest.raises(ValueError, match="features"):
         MLCA().fit(X, y).transform(Xd[:, :3])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A Parquet file of several row groups, as a Dask frame."""
+    pd = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    X, y = rows(n=4000)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(
+        kind=np.array(["x", "y", "z"])[y], when=1
+    )
+    folder = tmp_path_factory.mktemp("parquet")
+    for i in range(4):
+        frame[1000 * i : 1000 * (i + 1)].to_parquet(folder / f"part{i}.parquet", row_group_size=300)
+    return frame, frames.read_parquet(folder)
+
+
+FEATURES = list("abcdef")
+
+
+def test_frames_stay_lazy_and_keep_their_names(client, table, monkeypatch):
+    frame, lazy = table
+    expected = MLCA(fit_intercept=True).fit(frame[FEATURES], frame["kind"])
+    monkeypatch.setattr(type(lazy), "compute", None)  # the frame as a whole is never computed
+    found = MLCA(fit_intercept=True).fit(lazy[FEATURES], lazy["kind"])
+    assert_allclose(found.components_, expected.components_, atol=1e-12)
+    assert found.feature_names_in_.tolist() == FEATURES
+    assert found.classes_.tolist() == ["x", "y", "z"]
+    images = found.transform(lazy[FEATURES])
+    assert isinstance(images, da.Array)
+    assert_allclose(images.compute(), expected.transform(frame[FEATURES]), atol=1e-12)
+    with pytest.raises(ValueError, match="feature names"):
+        found.transform(lazy[FEATURES[::-1]])
+
+
+@pytest.mark.filterwarnings("ignore:Dask currently has limited support")
+def test_values_of_frames_and_labels_in_other_pieces(client, table):
+    frame, lazy = table
+    expected = MLCA().fit(frame[FEATURES].values, frame["kind"])
+    codes = frame["kind"].to_numpy()
+    whole = lazy[FEATURES].values
+    for X, y in [
+        (whole, lazy["kind"].values),
+        (lazy[FEATURES].repartition(npartitions=2).values, lazy["kind"].values),
+        (lazy[FEATURES], codes),
+    ]:
+        assert_allclose(MLCA().fit(X, y).components_, expected.components_, atol=1e-12)
+
+
+def test_chunks_of_a_frame_and_balanced_classes(client, table):
+    frame, lazy = table
+    expected = MLCA(class_weight="balanced", fit_intercept=True).fit(frame[FEATURES], frame["kind"])
+    found = MLCA(class_weight="balanced", fit_intercept=True).fit(lazy[FEATURES], lazy["kind"])
+    assert_allclose(found.components_, expected.components_, atol=1e-12)
+    stream = MLCA(shrinkage=0.2, fit_intercept=True)
+    stream.partial_fit(lazy[FEATURES].partitions[:2], lazy["kind"].partitions[:2])
+    stream.partial_fit(lazy[FEATURES].partitions[2:], lazy["kind"].partitions[2:])
+    whole = MLCA(shrinkage=0.2, fit_intercept=True).fit(frame[FEATURES], frame["kind"])
+    assert_allclose(stream.get_mahalanobis_matrix(), whole.get_mahalanobis_matrix(), rtol=1e-9)
+
+
+@pytest.mark.equation("Law 2016, Eq. 18")
+def test_classes_and_clusters_without_pulling_the_rows(client, table):
+    frame, lazy = table
+    model = MLCA(fit_intercept=True, random_state=0).fit(frame[FEATURES], frame["kind"])
+    predicted = model.predict(lazy[FEATURES])
+    assert isinstance(predicted, da.Array)
+    assert (predicted.compute() == model.predict(frame[FEATURES])).all()
+    clusters = model.cluster(lazy[FEATURES], named=True)
+    assert isinstance(clusters, da.Array)
+    assert (clusters.compute() == model.cluster(frame[FEATURES], named=True)).mean() > 0.99
+    assert set(model.cluster(lazy[FEATURES], 2).compute()) == {0, 1}
+    with pytest.raises(ValueError, match="n_clusters must be an integer"):
+        model.cluster(lazy[FEATURES], 0)
+
+
+def test_centres_are_found_on_rows_spread_over_the_blocks(client, monkeypatch):
+    monkeypatch.setattr("mlbook.mlca.estimators.DASK_SAMPLE", 90)
+    X, y = rows()
+    model = MLCA(fit_intercept=True, random_state=0).fit(X, y)
+    found = model.cluster(da.from_array(X, chunks=((50, 400, 450), -1))).compute()
+    assert partition_loss(found, model.cluster(X)) < 0.5
+
+
+def test_nan_in_a_block_is_refused_when_it_is_met(client):
+    X, y = rows()
+    model = MLCA().fit(X, y)
+    X[700, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.transform(da.from_array(X, chunks=(200, -1))).compute()

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -38,7 +38,7 @@ def indicators(y):
     return Y / np.sqrt(Y.sum(axis=0))
 
 
-@pytest.mark.equation("Law 2016, Eqs. 15-17")
+@pytest.mark.equation("Law 2016, Eqs. 15-17 and 21")
 @pytest.mark.parametrize("solver", ["auto", "cholesky", "qr"])
 @pytest.mark.parametrize("shape", [(120, 5), (30, 40)])
 def test_w_is_the_pseudo_inverse_times_j(solver, shape):
@@ -59,6 +59,7 @@ def test_the_metric_in_scatter_matrices():
     assert_allclose(MLCA().fit(X, y).get_mahalanobis_matrix(), total @ between @ total, atol=1e-12)
 
 
+@pytest.mark.equation("Law 2016, Eqs. 15-17 and 21")
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_fewer_components(fit_intercept):
     X, y = blobs(k=4)
@@ -77,6 +78,8 @@ def test_fewer_components(fit_intercept):
         assert one.transform(flat).shape == (120, 1)
     most = MLCA(n_components=4, fit_intercept=fit_intercept).fit(X, y)
     assert_allclose(most.components_, full.components_)
+    with pytest.raises(ValueError, match="n_components must be an integer, from 1 to 4; got 5"):
+        MLCA(n_components=5, fit_intercept=fit_intercept).fit(X, y)
 
 
 @pytest.mark.parametrize("dependent", [False, True])
@@ -544,3 +547,145 @@ def test_not_fitted():
     ):
         with pytest.raises(NotFittedError):
             use()
+
+
+def test_balanced_classes_are_rows_repeated():
+    X, y = blobs(n=90)
+    keep = np.r_[
+        np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 1)[:10], np.flatnonzero(y == 2)[:5]
+    ]
+    repeated = np.repeat(keep, np.repeat([1, 2, 4], [20, 10, 5]))
+    for options in ({}, {"fit_intercept": True}, {"fit_intercept": True, "shrinkage": 0.3}):
+        expected = MLCA(**options).fit(X[repeated], y[repeated])
+        weighted = MLCA(class_weight={1: 2.0, 2: 4.0}, **options).fit(X[keep], y[keep])
+        assert_allclose(weighted.components_, expected.components_, atol=1e-12)
+        assert_allclose(weighted.intercept_, expected.intercept_, atol=1e-12)
+        balanced = MLCA(class_weight="balanced", **options).fit(X[keep], y[keep])
+        ratio = 60 / 35  # its weights are smaller by this factor, and J larger by the root
+        assert_allclose(
+            balanced.get_mahalanobis_matrix(),
+            ratio * expected.get_mahalanobis_matrix(),
+            rtol=1e-9,
+            atol=1e-13,
+        )
+
+
+def test_weights_of_sparse_rows_ill_conditioned_rows_and_chunks():
+    X, y = blobs(n=400)
+    weights = {0: 0.5, 2: 3.0}
+    expected = MLCA(class_weight=weights, fit_intercept=True).fit(X, y).components_
+    for solver in ("cholesky", "qr"):
+        for rows in (X, sp.csr_array(X)):
+            found = MLCA(class_weight=weights, fit_intercept=True, solver=solver).fit(rows, y)
+            assert_allclose(found.components_, expected, atol=1e-11)
+    stream = MLCA(class_weight=weights, fit_intercept=True)
+    for i in range(0, 400, 70):
+        stream.partial_fit(X[i : i + 70], y[i : i + 70])
+    assert_allclose(stream.components_, expected, atol=1e-11)
+
+
+def test_balance_needs_all_rows_at_once():
+    X, y = blobs()
+    model = MLCA(class_weight="balanced").fit(X, y)
+    with pytest.raises(ValueError, match="cannot be used with partial_fit"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="cannot be used with merge"):
+        model.merge(MLCA(class_weight="balanced").fit(X, y))
+    for wrong in ("even", 3, {0: -1.0}, {0: "much"}):
+        with pytest.raises(ValueError, match="class_weight must be"):
+            MLCA(class_weight=wrong).fit(X, y)
+
+
+def test_balance_mends_the_trap_of_unequal_sizes():
+    """Slopes that differ by class: one metric removes their mean, which the sizes weigh."""
+    losses = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sizes = [400, 40, 800]
+        y = np.repeat([0, 1, 2], sizes)
+        nuisance = rng.uniform(-30, 30, len(y))
+        slopes = np.array([0.10, 0.0, 0.15])[y]
+        X = np.c_[5.0 * y + slopes * nuisance + rng.normal(size=len(y)), nuisance]
+        means = {}
+        for weight in (None, "balanced"):
+            model = MLCA(class_weight=weight, fit_intercept=True).fit(X, y)
+            slope = -model.components_[0, 1] / model.components_[0, 0]
+            means[weight] = slope
+        losses.append((means[None], means["balanced"]))
+    plain, balanced = np.mean(losses, axis=0)
+    # the pooled slope Σ p_c s_c, with the shares of rows and with thirds
+    assert_allclose(plain, (400 * 0.10 + 800 * 0.15) / 1240, atol=0.01)
+    assert_allclose(balanced, (0.10 + 0.15) / 3, atol=0.01)
+
+
+def test_the_nearest_class_mean():
+    X, y = blobs(k=4, spread=2.0)
+    names = np.array(["north", "east", "south", "west"])
+    for options in ({}, {"fit_intercept": True}, {"shrinkage": 0.5, "fit_intercept": True}):
+        model = MLCA(**options).fit(X, names[y])
+        images = model.transform(X)
+        reference = NearestCentroid().fit(images, names[y])
+        assert_array_equal(model.predict(X), reference.predict(images))
+    late = MLCA().partial_fit(X, y, classes=[0, 1, 2, 3, 9])
+    assert 9 not in late.predict(X)
+
+
+@pytest.mark.equation("Law 2016, Eq. 18")
+def test_clusters_can_have_the_names_of_classes():
+    X, y = blobs(k=3, spread=0.3)
+    names = np.array(["a", "b", "c"])[y]
+    for spectral in (False, True):
+        for seed in range(5):
+            model = MLCA(fit_intercept=True, random_state=seed).fit(X, names)
+            assert_array_equal(model.cluster(X, spectral=spectral, named=True), names)
+    late = MLCA(fit_intercept=True, random_state=0)
+    # a class of one row, and one of none
+    late.partial_fit(np.vstack([X, [[40.0] * 5]]), [*names, "d"], classes=list("abcde"))
+    found = late.cluster(np.vstack([X, [[40.0] * 5]]), 4, named=True)
+    assert_array_equal(found, [*names, "d"])
+    two = X[y != 1]
+    assert_array_equal(model.cluster(two, 2, named=True), names[y != 1])
+    with pytest.raises(ValueError, match="n_clusters=4 and 3 classes"):
+        model.cluster(X, 4, named=True)
+
+
+def test_the_score_is_minus_the_loss_and_serves_cross_validation():
+    X, y = blobs(k=8, n=400, d=6, spread=3.0)
+    model = MLCA(fit_intercept=True, random_state=0).fit(X, y)
+    assert model.score(X, y) == -partition_loss(model.cluster(X, 8), y)
+    part = y < 3
+    assert model.score(X[part], y[part]) == -partition_loss(model.cluster(X[part], 3), y[part])
+    search = GridSearchCV(
+        MLCA(fit_intercept=True, random_state=0),
+        {"shrinkage": [0.0, 0.5, 1.0]},
+        cv=GroupKFold(4),
+    ).fit(X, y, groups=y)  # whole classes are left out
+    assert search.best_params_["shrinkage"] in (0.0, 0.5, 1.0)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    scores = cross_val_score(model, X, y, cv=GroupKFold(4), groups=y)
+    assert np.all(scores <= 0)
+    assert len(set(np.round(search.cv_results_["mean_test_score"], 9))) > 1
+    two = BinaryMLCA(fit_intercept=True)
+    assert np.all(cross_val_score(two, X, y > 3, cv=3) <= 0)
+
+
+def test_merged_models_have_the_same_features():
+    pd = pytest.importorskip("pandas")
+    X, y = blobs(d=3)
+    one = MLCA().fit(pd.DataFrame(X, columns=list("abc")), y)
+    with pytest.raises(ValueError, match="its features are"):
+        one.merge(MLCA().fit(pd.DataFrame(X, columns=list("cba")), y))
+    one.merge(MLCA().fit(pd.DataFrame(X, columns=list("abc")), y))
+    assert one.class_count_.sum() == 240
+
+
+@pytest.mark.equation("Law 2016, Eqs. 20-21 and Theorem 4.1")
+def test_one_direction_is_a_metric_too():
+    X, y = blobs(k=2, spread=6.0)
+    model = BinaryMLCA(fit_intercept=True).fit(X, y)
+    assert_allclose(model.components_, model.direction_[None])
+    assert_allclose(model.transform(X)[:, 0], model.decision_function(X))
+    assert_allclose(
+        model.get_mahalanobis_matrix(), np.outer(model.direction_, model.direction_), atol=1e-15
+    )
+    assert model.score(X, y) == -partition_loss(model.cluster(X), y) < 0

@@ -1,7 +1,6 @@
 """Digests, their merging, and the accuracy of the solutions."""
 
 from itertools import pairwise
-from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from threadpoolctl import threadpool_info
 
 from mlbook.mlca import least_squares as ls
 from mlbook.mlca.least_squares import Digest, digest, merge, solve, triangle
@@ -301,34 +299,6 @@ def test_what_is_refused():
                     digest(Z, T[:rows], solver=solver)
     with pytest.raises(ValueError, match="overflows double precision"):
         digest(np.full((30, 1), 1e308), T, solver="qr")
-
-
-def test_one_thread_at_a_time_changes_the_limit_of_blas_and_restores_it():
-    def limits():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before, entered, leave, second_was_in = limits(), Event(), Event(), []
-
-    def first():
-        with ls._one_thread():
-            entered.set()
-            leave.wait(10)
-
-    def second():
-        with ls._one_thread():
-            second_was_in.append(limits())
-
-    threads = [Thread(target=first), Thread(target=second)]
-    threads[0].start()
-    assert entered.wait(10)
-    threads[1].start()
-    threads[1].join(0.05)
-    assert not second_was_in
-    leave.set()
-    for thread in threads:
-        thread.join(10)
-    assert second_was_in == [[1] * len(before)]
-    assert limits() == before
 
 
 def test_an_empty_digest_is_neutral():

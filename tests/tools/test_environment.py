@@ -1,8 +1,10 @@
 """The virtual environments: made once, noticed when half-made, and kind in what they refuse."""
 
+import hashlib
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import environment
@@ -31,6 +33,8 @@ def test_made_once_and_ready_ever_after(fake):
     assert state(venv, newest=False) == "missing"
     assert ensure(venv) == environment.python_of(venv)
     assert len(steps) == 5 and "-m venv" in steps[0] and "requirements.lock" in steps[2]
+    assert all("--require-hashes --no-deps --only-binary :all: -r " in step for step in steps[1:4])
+    assert steps[4].endswith("--no-deps --no-build-isolation -e .")
     assert state(venv, newest=False) == "ready"
     ensure(venv)
     assert len(steps) == 5
@@ -114,6 +118,35 @@ def test_pip_does_what_uv_cannot(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "run", only_pip)
     environment.install(tmp_path, ["numpy"])
     assert tried == ["uv", "pip"]
+
+
+def test_uv_comes_with_the_hashes_of_the_lock_file():
+    first, *hashes = environment.locked("uv").splitlines()
+    assert first.startswith("uv==") and hashes
+    assert all(line.startswith("    --hash=sha256:") for line in hashes)
+    with pytest.raises(EnvironmentFailure, match=r"no-such is not in requirements\.lock"):
+        environment.locked("no-such")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_only_a_file_with_the_known_hash_is_installed(right, tmp_path):
+    wheel = tmp_path / "toy-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in {
+            "toy.py": "",
+            "toy-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n",
+            "toy-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n",
+            "toy-1.0.dist-info/RECORD": "",
+        }.items():
+            archive.writestr(name, text)
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    known = tmp_path / "known.txt"
+    known.write_text(f"toy==1.0 --hash=sha256:{digest if right else digest[::-1]}\n")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--find-links"]
+    command += [str(tmp_path), "--target", str(tmp_path / "site")]
+    command += environment.installs(known, newest=False)[0]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode == 0) == right == (tmp_path / "site" / "toy.py").exists(), done.stderr
 
 
 def test_an_unsupported_python_is_told_on_the_command_line(tmp_path):

@@ -125,6 +125,12 @@ def noticed(root, outcomes=None, *, same=None, library=LIBRARY, tests=TESTS):
     return mutants.problems(equations.Index(root), result, same or {}, root)
 
 
+def test_a_damaged_result_is_named(tmp_path):
+    (tmp_path / "mutants.json").write_text('{"tests": [')
+    with pytest.raises(ValueError, match=r"mutants\.json is damaged .*`make mutants ARGS=--all`"):
+        Result.read(tmp_path / "mutants.json")
+
+
 def test_a_perfect_result_has_no_problems(tmp_path):
     assert noticed(tmp_path) == []
     assert list(mutations.mutants(FUNCTION, tmp_path)) == COPIES

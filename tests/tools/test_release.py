@@ -18,7 +18,7 @@ import licences
 import numpy as np
 import pytest
 import release
-from packaging.requirements import Requirement
+from lock import pinned
 from packaging.utils import canonicalize_name
 from sklearn.metrics import adjusted_rand_score
 from test_project import declared, pyproject
@@ -32,6 +32,8 @@ WITH_JUPYTER_BOOK = {
     "sphinx",
     "docutils",
     "myst-nb",
+    "myst-parser",
+    "markdown-it-py",
     "beautifulsoup4",
     "sphinx-external-toc",
 }
@@ -136,8 +138,7 @@ def test_the_wheel_works_in_a_fresh_environment(built, tmp_path):
 
 @pytest.mark.book
 def test_every_example_of_the_wheel_runs_with_the_extras(built, tmp_path):
-    lines = (ROOT / "data" / "packages.txt").read_text().splitlines()
-    carriers = {line.partition("==")[0] for line in lines if line[:1].isalpha()}
+    carriers = {r.name for r in pinned((ROOT / "data" / "packages.txt").read_text())}
     everything = licences.closure(map(str, declared())) & licences.locked().keys()
     ran, needed = run_alone(
         fresh(tmp_path / "env", built[1], everything | carriers), tmp_path / "empty"
@@ -207,8 +208,7 @@ def test_everything_imported_is_declared(folder):
 
 
 def test_the_list_of_licences_is_that_of_the_lock_file():
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    requirements = [Requirement(line) for line in lines if line[:1].isalnum()]
+    requirements = pinned((ROOT / "requirements.lock").read_text())
     locked = {(canonicalize_name(r.name), str(r.specifier)[2:]): r.marker for r in requirements}
     text = (ROOT / "book" / "dependencies.md").read_text()
     rows = re.findall(r"^\| ([a-z][^ ]*) \| (\d\S*) \| (.+) \|$", text, re.M)

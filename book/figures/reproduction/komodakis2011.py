@@ -29,6 +29,7 @@ __all__ = [
     "f_against_rho",
     "image_sets",
     "neighbours_with_noise",
+    "noisy_shares",
     "objective_path",
     "order",
     "orders",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 SMALL = {"seed": 0, "n_samples": 200, "n_features": 60, "n_clusters": 6, "n_sets": 4}
+PICTURE = {"n_samples": 300, "n_features": 100, "n_clusters": 10, "n_sets": 5}
 
 
 def _summary(name: str) -> dict[str, dict[str, dict[str, float]]]:
@@ -93,7 +95,7 @@ def _learned(rho: float, **sizes: int) -> tuple[Any, Floats, Integers]:
 
 def weights_and_clusters() -> Figure:
     """Draw learned weights, and a test set in two clean features with its exemplars."""
-    model, X, y = _learned(0.5, n_samples=300, n_features=100, n_clusters=10, n_sets=5)
+    model, X, y = _learned(0.5, **PICTURE)
     labels = model.predict(X)
     figure, axes = subplots(2, 1, height=5.6)
     top, bottom = axes[:, 0]
@@ -105,6 +107,18 @@ def weights_and_clusters() -> Figure:
     bottom.set(xlabel="feature 1", ylabel="feature 2")
     bottom.set_title(f"{len(exemplars)} clusters found, F = {f_measure(y, labels):.2f}")
     return figure
+
+
+def noisy_shares() -> tuple[float, float, float]:
+    """Say how much noisy features weigh in the picture of the weights.
+
+    Returns how many times the mean squared difference of clean features theirs is, their share of
+    the sum of the weights, and their share of the mean distance.
+    """
+    model, _, _ = _learned(0.5, **PICTURE)
+    scales, parts = model.scales_, model.weights_ * model.scales_
+    of_weights, of_distance = (float(a[50:].sum() / a.sum()) for a in (model.weights_, parts))
+    return float(scales[50:].mean() / scales[:50].mean()), of_weights, of_distance
 
 
 def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:
@@ -204,10 +218,11 @@ def standardized(*, noisy: bool, n_seeds: int = 20) -> Floats:
     return np.array(scores)
 
 
-def neighbours_with_noise(n_noise: int, *, n_seeds: int = 20) -> Floats:
+def neighbours_with_noise(n_noise: int, *, stretch: float = 1, n_seeds: int = 20) -> Floats:
     """Nearest-neighbour accuracy on 300 small digits, the distance to a noise vector added.
 
     The noise has `n_noise` dimensions (0: nothing is added); both squared distances have mean 1.
+    The differences of the noise's distances from their mean are multiplied by `stretch`.
 
     Examples
     --------
@@ -224,7 +239,7 @@ def neighbours_with_noise(n_noise: int, *, n_seeds: int = 20) -> Floats:
         D /= D.mean()
         if n_noise:
             noise = euclidean_distances(rng.normal(size=(300, n_noise)), squared=True)
-            D += noise / noise.mean()
+            D += 1 + stretch * (noise / noise.mean() - 1)
         np.fill_diagonal(D, np.inf)
         scores.append(np.mean(y[rows][D.argmin(axis=1)] == y[rows]))
     return np.array(scores)

@@ -25,6 +25,7 @@ from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fo
 from book.spread import mean_and_spread, mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
+from mlbook.baselines.bags import class_to_bag_metric
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 
@@ -35,6 +36,7 @@ __all__ = [
     "annotated_sets",
     "beside",
     "claims",
+    "class_to_bag_shares",
     "instance_or_centroid",
     "level",
     "minimax_accuracy",
@@ -434,14 +436,15 @@ def reject_option(data: str = "digits") -> Table:
     return Table(["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows)
 
 
-def training_sizes() -> tuple[Integers, float]:
-    """Sizes of the categories in the first training fold of the synthetic faces, and d/n.
+def training_sizes(data: str) -> tuple[Integers, float]:
+    """Sizes of the categories in the first training fold of a stand-in, and d/n.
 
-    n counts the instances of known categories, as in scenario (a).
+    n counts the instances of known categories, as in scenario (a); d the features, or the
+    directions of them that are used.
     """
-    fold = draw_fold("synthetic", 0, ())
+    fold = draw_fold(data, 0, ())
     sizes = np.bincount(fold.labels[fold.labels >= 0])
-    return sizes[sizes > 0], fold.bags.instances.shape[1] / int(sizes.sum())
+    return sizes[sizes > 0], (fold.rank or fold.bags.instances.shape[1]) / int(sizes.sum())
 
 
 @cache
@@ -496,6 +499,34 @@ def minimax_accuracy(sizes: tuple[int, ...], n_seeds: int = 20) -> Floats:
         scores = bag_classifier_scores(bags, data.Y, singles, {"method": "minimax"})
         found.append(np.mean(scores.argmax(axis=1) == t[:200]))
     return np.array(found)
+
+
+def class_to_bag_shares(n_seeds: int = 20, n_pairs: int = 2000) -> Floats:
+    """Share of the largest direction in a metric that M-C2B learns on the digits, by draw.
+
+    Each draw takes the next fold and the next category, and pairs of an instance and another bag
+    as for Table 7, scenario (b).
+    """
+    shares = []
+    for seed in range(n_seeds):
+        fold, rng = draw_fold("digits", seed % N_FOLDS, ()), np.random.default_rng(seed)
+        X, offsets = fold.bags.instances, fold.bags.offsets
+        labelled = fold.Y["b"].toarray().astype(bool)
+        labelled = labelled[:, seed % labelled.shape[1]]
+        rows = rng.choice(np.flatnonzero(labelled[fold.bags.bag_index]), n_pairs)
+        parts = []
+        for chosen in (labelled, ~labelled):
+            bags = rng.choice(np.flatnonzero(chosen), n_pairs)
+            others = [X[offsets[bag] : offsets[bag + 1]] for bag in bags]
+            nearest = [Z[_nearest(x, Z)] for x, Z in zip(X[rows], others, strict=True)]
+            parts.append(X[rows] - nearest)  # zero, and of no weight, within a bag
+        lengths = np.linalg.svd(class_to_bag_metric(*parts), compute_uv=False) ** 2
+        shares.append(lengths[0] / lengths.sum())
+    return np.array(shares)
+
+
+def _nearest(x: Floats, Z: Floats) -> int:
+    return int(np.argmin(np.sum((x - Z) ** 2, axis=1)))
 
 
 def runs(*, results: str | None = None) -> Table:

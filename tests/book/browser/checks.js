@@ -57,6 +57,47 @@ window.pageChecks = {
       .map((image) => `no white ground: ${image.alt}`);
   },
 
+  // What a reader does besides moving sliders: answer the quiz, press the buttons.
+  use() {
+    const faults = [];
+    for (const label of document.querySelectorAll(".mlbook-quiz label")) {
+      label.click();
+      const reasons = [...label.closest("fieldset").querySelectorAll("p")];
+      if (reasons.filter((p) => getComputedStyle(p).display !== "none").length !== 1)
+        faults.push(`no reason for the answer ${label.textContent}`);
+    }
+    for (const button of document.querySelectorAll("[onclick]")) {
+      const name = button.getAttribute("onclick").match(/(\w+)\(\)$/)[1];
+      let called = 0;
+      window[name] = () => { called += 1; };
+      button.click();
+      if (called !== 1) faults.push(`a button does not call ${name}`);
+    }
+    return faults;
+  },
+
+  // Bring foreign code onto the page in many ways; what ran, and by which rules the rest was stopped.
+  async injected() {
+    const stopped = new Set();
+    const stop = ({ effectiveDirective }) => stopped.add(effectiveDirective);
+    document.addEventListener("securitypolicyviolation", stop);
+    const box = document.body.appendChild(document.createElement("div"));
+    const add = (name, values) => box.appendChild(Object.assign(document.createElement(name), values));
+    window.ran = [];
+    add("script", { textContent: "ran.push('script')" });
+    add("script", { src: "https://example.org/a.js" });
+    add("link", { rel: "stylesheet", href: "https://example.org/a.css" });
+    add("img", { src: "https://example.org/a.png" });
+    add("div", { innerHTML: `<b onclick="ran.push('handler')"></b>` }).firstChild.click();
+    add("a", { href: "javascript:void ran.push('address')" }).click();
+    setTimeout(() => { try { eval("ran.push('eval')"); } catch { /* stopped */ } });
+    fetch("https://example.org/").catch(() => {});
+    for (let wait = 0; stopped.size < 6 && wait < 30; wait++) await new Promise((f) => setTimeout(f, 100));
+    document.removeEventListener("securitypolicyviolation", stop);
+    box.remove();
+    return { ran: [...new Set(ran)].sort(), stopped: [...stopped].sort() };
+  },
+
   // Make the page smaller for axe, not different: of each kind of code token the first stays, and
   // a formula (whose glyphs have the colour of their text) keeps its box and loses its glyphs.
   thin() {
