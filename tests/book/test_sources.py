@@ -135,6 +135,7 @@ def test_fingerprint_has_paths_of_any_system():
     assert found == {"mlbook/pack/inner.py": code_of(CODE.encode()).digest}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_file_whose_code_runs_is_found(name):
     """What imports say, against what is called when the first unit of an experiment runs."""
