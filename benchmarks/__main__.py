@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -16,14 +17,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from benchmarks.cases import BARS, BENCHMARKS
+from benchmarks.cases import BENCHMARKS
 from benchmarks.measure import limit_memory, measure
+from book.sources import closure, fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 12  # for the repeats of one measurement
+SECONDS = {True: 0.5, False: 8.0}  # for the repeats of one measurement, in a quick run or not
 TIME_LIMIT = 300  # seconds for one measurement, the making of its data included
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "metric-learn", "ruptures")
-COLUMNS = "{:<19} {:>10} {:>4}  {:>9}  {:>8}  {:<15}  {:>8}  {:>7}  {:>8}"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "metric-learn", "ruptures", "fastcpd")
+COLUMNS = "{:<20} {:>10} {:>6}  {:>9}  {:>9}  {:>8}  {:<15}  {:>7}  {:>8}"
 Line = dict[str, Any]
 
 
@@ -44,11 +46,10 @@ def in_child(name: str, n: int, d: int, seconds: float, threads: int) -> Line:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def machine(threads: int) -> Line:
+def machine() -> Line:
     """Describe what the next measurement runs on, and how busy it is."""
     found: Line = {
         "cores": os.cpu_count(),
-        "threads": threads,
         "load": load(),
         "processor": platform.machine(),
         "python": platform.python_version(),
@@ -66,22 +67,30 @@ def load() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
-def run(names: Sequence[str], quick: bool, threads: int) -> list[Line]:
+def code(name: str) -> str:
+    """Return a hash of all code of the library that a benchmark may run; words do not count."""
+    start = ROOT / "mlbook" / f"{BENCHMARKS[name].code}.py"
+    files = fingerprint(closure(start, ROOT), ROOT)
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def run(names: Sequence[str], quick: bool) -> list[Line]:
     """Take all the measurements of the named benchmarks, printing each as it comes.
 
-    Each carries the machine, and the load before it began.
+    Each carries the machine, the load before it began, and the hash of its code.
     """
-    print(COLUMNS.format("name", "n", "d", "seconds", "ratio", "(range)", "CPU", "memory", "error"))
+    print(COLUMNS.format("name", "n", "d", "CPU s", "other s", "ratio", "", "memory", "error"))
     lines: list[Line] = []
     for benchmark in (BENCHMARKS[name] for name in names):
         failed: int | None = None
-        for n, d in [benchmark.quick] if quick else benchmark.sizes:
+        for n, d in benchmark.sizes[:1] if quick else benchmark.sizes:
             line: Line = {"name": benchmark.name, "versus": benchmark.versus, "n": n, "d": d}
-            line["machine"] = machine(threads)
+            line |= {"machine": machine(), "threads": benchmark.threads}
+            line["code"] = code(benchmark.name)
             if failed is not None and n > failed:
                 line |= {"skipped": f"as with n = {failed:,}"}
             else:
-                line |= in_child(benchmark.name, n, d, 0 if quick else SECONDS, threads)
+                line |= in_child(benchmark.name, n, d, SECONDS[quick], benchmark.threads)
             if "skipped" in line and failed is None:
                 failed = n
             print(show(line), flush=True)
@@ -92,32 +101,32 @@ def run(names: Sequence[str], quick: bool, threads: int) -> list[Line]:
 def show(line: Line) -> str:
     """Write a measurement as a line of the table."""
     if "skipped" in line:
-        return f"{line['name']:<19} {line['n']:>10,} {line['d']:>4}  skipped: {line['skipped']}"
-    low, high = line["ratios"]
+        return f"{line['name']:<20} {line['n']:>10,} {line['d']:>6}  skipped: {line['skipped']}"
+    low, high = line["cpu_ratios"]
     memory, error = line["memory"], line["error"]
     return COLUMNS.format(
         line["name"],
         f"{line['n']:,}",
         line["d"],
-        f"{line['seconds']:.4g}",
-        f"{line['ratio']:.2f} x",
-        f"({low:.2f}-{high:.2f})",
+        f"{line['cpu_seconds']:.4g}",
+        f"{line['reference_cpu_seconds']:.4g}",
         f"{line['cpu_ratio']:.2f} x",
+        f"({low:.2f}-{high:.2f})",
         "" if memory is None else f"{memory:.1%}",
         "" if error is None else f"{error:.0e}",
     )
 
 
-def growth(lines: Sequence[Line], axis: str) -> float | None:
-    """Exponent of the time in "n" or "d", the other one fixed.
+def growth(lines: Sequence[Line], axis: str, least: int = 0) -> float | None:
+    """Exponent of the processor time in "n" or "d", the other one fixed.
 
-    It is the slope over the three largest sizes, of 10,000 rows and more.
+    It is the slope over the three largest sizes that have at least so many rows.
     """
     other = {"n": "d", "d": "n"}[axis]
     groups: dict[int, list[tuple[float, float]]] = {}
     for line in lines:
-        if "seconds" in line and line["n"] >= 10_000:
-            point = np.log(line[axis]), np.log(line["seconds"])
+        if "cpu_seconds" in line and line["n"] >= least:
+            point = np.log(line[axis]), np.log(line["cpu_seconds"])
             groups.setdefault(line[other], []).append(point)
     longest = max(groups.values(), key=len, default=[])
     x, y = np.reshape(sorted(longest)[-3:], (-1, 2)).T
@@ -129,26 +138,26 @@ def judge(lines: Sequence[Line]) -> list[Line]:
 
     A bar that was not measured, at its size, has no value.
     """
+    found = {(line["name"], line["n"], line["d"]): line for line in lines}
     verdicts = []
-    names = {line["name"] for line in lines}
-    for bar in (bar for bar in BARS if bar.benchmark in names):
-        found = (
-            line.get(bar.key)
-            for line in lines
-            if line["name"] == bar.benchmark and (line["n"], line["d"]) == bar.size
-        )
-        value = next(found, None)
-        passed = None if value is None else value <= bar.limit
-        verdicts.append({"what": bar.what, "value": value, "limit": bar.limit, "passed": passed})
+    for name in dict.fromkeys(line["name"] for line in lines):
+        for bar in BENCHMARKS[name].bars:
+            value = found.get((name, *bar.size), {}).get(bar.key)
+            passed = None if value is None else value <= bar.limit
+            verdicts.append(
+                {"what": bar.what, "value": value, "limit": bar.limit, "passed": passed}
+            )
     return verdicts
 
 
 def summarize(lines: list[Line], quick: bool) -> Line:
     """Put measurements together with what follows from them."""
-    names = dict.fromkeys(line["name"] for line in lines)
     exponents = {
-        name: {axis: growth([x for x in lines if x["name"] == name], axis) for axis in "nd"}
-        for name in names
+        name: {
+            axis: growth([x for x in lines if x["name"] == name], axis, BENCHMARKS[name].grows_from)
+            for axis in "nd"
+        }
+        for name in dict.fromkeys(line["name"] for line in lines)
     }
     return {"quick": quick, "measurements": lines, "exponents": exponents, "bars": judge(lines)}
 
@@ -156,16 +165,21 @@ def summarize(lines: list[Line], quick: bool) -> Line:
 def merge(stored: Line, new: Sequence[Line]) -> Line:
     """Replace the measurements of some benchmarks; what follows from them is found anew.
 
-    Each measurement keeps the machine it was taken on. In results that have one for all of
-    them, it becomes that of each.
+    Each measurement keeps the machine it was taken on. Benchmarks that no longer exist go.
     """
     names = {line["name"] for line in new}
-    kept = [line for line in stored["measurements"] if line["name"] not in names]
-    if "machine" in stored:
-        kept = [{"machine": stored["machine"], **line} for line in kept]
+    kept = [x for x in stored["measurements"] if x["name"] not in names and x["name"] in BENCHMARKS]
     order = {name: i for i, name in enumerate(BENCHMARKS)}
-    lines = sorted([*kept, *new], key=lambda line: order.get(line["name"], len(order)))
+    lines = sorted([*kept, *new], key=lambda line: order[line["name"]])
     return summarize(lines, stored["quick"])
+
+
+def stale(stored: Line) -> list[str]:
+    """Name the benchmarks that are missing or whose code has changed since they were measured."""
+    codes: dict[str, set[str]] = {name: set() for name in BENCHMARKS}
+    for line in stored["measurements"]:
+        codes.get(line["name"], set()).add(line.get("code", ""))
+    return [name for name, found in codes.items() if found != {code(name)}]
 
 
 def read(path: Path) -> Line:
@@ -189,13 +203,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 1 if a bar was measured and missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"default: all of {', '.join(BENCHMARKS)}")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, one repeat")
-    parser.add_argument("--threads", type=int, default=2, help="for BLAS (default: 2)")
+    parser.add_argument("--quick", action="store_true", help="only the first size of each")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "_build" / "bench" / "benchmarks.json"
     )
     parser.add_argument(
         "--merge", type=Path, metavar="FILE", help="replace the measurements of these names there"
+    )
+    parser.add_argument(
+        "--stale", type=Path, metavar="FILE", help="measure nothing: list what is out of date there"
     )
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -208,6 +224,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(measure(BENCHMARKS[options.names[0]], int(n), int(d), float(seconds))))
         return 0
 
+    if options.stale:
+        try:
+            print("\n".join(stale(read(options.stale))))
+        except ValueError as error:
+            parser.error(f"--stale: {error}")
+        return 0
     if options.merge:
         try:
             stored = read(options.merge)
@@ -219,17 +241,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     busy = load()
     if busy is not None and busy > 0.5:
         print(f"Other programs are running (load {busy:.1f}): expect noise.")
-    lines = run(options.names or list(BENCHMARKS), options.quick, options.threads)
+    lines = run(options.names or list(BENCHMARKS), options.quick)
     result = summarize(lines, options.quick)
-    print("\nGrowth of the time, as exponents of n and d:")
-    for name, found in result["exponents"].items():
-        shown = [f"{axis}^{value:.2f}" for axis, value in found.items() if value is not None]
-        print(f"  {name:<19} {'  '.join(shown) or 'not measured'}")
+    if not options.quick:
+        print("\nGrowth of the time, as exponents of n and d, and what to expect:")
+        for name, found in result["exponents"].items():
+            shown = [
+                f"{axis}^{found[axis]:.2f} ({axis}^{power:g})"
+                for axis, power in BENCHMARKS[name].grows.items()
+                if found[axis] is not None
+            ]
+            print(f"  {name:<20} {'  '.join(shown) or 'not measured'}")
     print("\nBars:" if result["bars"] else "\nNo bars.")
     for bar in result["bars"]:
         verdict = {True: "passed", False: "MISSED", None: "not measured"}[bar["passed"]]
         value = "" if bar["value"] is None else f"{bar['value']:.3g}"
-        print(f"  {bar['what']:<46} {value:>9}  at most {bar['limit']:g}: {verdict}")
+        print(f"  {bar['what']:<56} {value:>9}  at most {bar['limit']:g}: {verdict}")
     print()
     write(result, options.output)
     plot(result, options.output.with_suffix(".svg"))

@@ -6,20 +6,24 @@ import os
 import re
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.case import Benchmark
 from mlbook._optional import need
 
+TICK = 1e-9  # seconds; the clock of the processor may stand still
 MEMORY_SHARE = 0.7  # of the machine's memory, for one measurement
 
 
 def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, Any]:
     """Compare a function with its reference at one size.
 
-    The first call, which is not timed, gives the memory, the error and the rest. Then reference and
-    function take turns, for about as long as told and at least once; each turn gives a ratio.
+    The first call gives the memory, the error and the rest. Then reference and function take
+    turns, for about as long as told and at least once; each turn gives a ratio.
 
     Parameters
     ----------
@@ -33,12 +37,13 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
     Returns
     -------
     dict
-        "seconds" and "reference_seconds" of the fastest turns on the wall clock, which other
-        programs disturbed least; their "ratio", and "ratios", the smallest and the largest
-        within one turn; "cpu_seconds" and "cpu_ratio", the same of the processor time of all
-        threads; the number of "repeats"; "extra_bytes" that the function took beside the data
-        and, as a share of them, "memory"; "error" where it is known, or None; and what the
-        benchmark compares besides.
+        "cpu_seconds" and "reference_cpu_seconds" of the fastest turns, as processor time of all
+        threads, their "cpu_ratio", and "cpu_ratios", the smallest and the largest within one
+        turn; "seconds", "reference_seconds" and "ratio", the same on the wall clock, and there the
+        ratio of the medians, "median_ratio"; "first_cpu_seconds", what the first call took more
+        than the fastest: loading and compiling; the number of "repeats"; "extra_bytes" that the
+        function took beside the data and, as a share of them, "memory"; "error" where it is known,
+        or None; and what the benchmark compares besides.
 
     Raises
     ------
@@ -46,10 +51,15 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         If an optional module that the benchmark needs is missing.
     """
     for module, source in benchmark.needs.items():
-        need(module, project=module.replace("_", "-"), extra=source)
+        if source:
+            need(module, project=module.replace("_", "-"), extra=source)
+        elif find_spec(module) is None:
+            raise ImportError(f"this needs {module}: pip install {module}")
     data = benchmark.make(n, d)
     before = peak_bytes(reset=True)
+    first = time.process_time()
     result = benchmark.subject(data)
+    first = time.process_time() - first
     extra = peak_bytes() - before
     error = benchmark.error(data, result) if benchmark.error else None
     reference_result = benchmark.reference(data)
@@ -60,15 +70,18 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
     start = time.perf_counter()
     while not turns or (time.perf_counter() - start < seconds and len(turns) < 50):
         turns.append((*_clock(benchmark.reference, data), *_clock(benchmark.subject, data)))
-    ratios = [turn[2] / turn[0] for turn in turns]
-    reference, reference_cpu, subject, subject_cpu = map(min, zip(*turns, strict=True))
+    reference, reference_cpu, subject, subject_cpu = np.transpose(turns)
+    ratios = subject_cpu / np.maximum(reference_cpu, TICK)
     return {
-        "seconds": subject,
-        "reference_seconds": reference,
-        "ratio": subject / reference,
-        "ratios": [min(ratios), max(ratios)],
-        "cpu_seconds": subject_cpu,
-        "cpu_ratio": subject_cpu / max(reference_cpu, 1e-9),
+        "cpu_seconds": subject_cpu.min(),
+        "reference_cpu_seconds": reference_cpu.min(),
+        "cpu_ratio": subject_cpu.min() / max(reference_cpu.min(), TICK),
+        "cpu_ratios": [ratios.min(), ratios.max()],
+        "seconds": subject.min(),
+        "reference_seconds": reference.min(),
+        "ratio": subject.min() / reference.min(),
+        "median_ratio": float(np.median(subject) / np.median(reference)),
+        "first_cpu_seconds": max(0.0, first - subject_cpu.min()),
         "repeats": len(turns),
         "extra_bytes": extra,
         "memory": extra / data.nbytes if hasattr(data, "nbytes") else None,

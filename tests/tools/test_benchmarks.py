@@ -2,7 +2,10 @@
 
 import json
 import sys
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,33 +13,29 @@ from numpy.testing import assert_allclose
 
 from benchmarks import __main__ as command
 from benchmarks import measure as measuring
-from benchmarks.case import Benchmark
-from benchmarks.cases import BARS, BENCHMARKS, energy_and_gap, exemplars, make_rows
-from benchmarks.structured import (
-    FACES,
-    N_BAGS,
-    N_NAMES,
-    Sets,
-    clusters_found,
-    cost_difference,
-    feared_segments,
-    how_many,
-    make_documents,
-    make_series,
-)
+from benchmarks.bags import FACES, N_BAGS, N_NAMES, make_documents
+from benchmarks.cases import BENCHMARKS
+from benchmarks.points import clusters_found, energy_and_gap, exemplars
+from benchmarks.rows import make_rows, make_sparse_rows, make_wide_sparse_rows
+from benchmarks.sequences import Sets, cost_difference, feared_segments, how_many, make_series
 from mlbook.datasets import make_noisy_gaussians
 from mlbook.mlca import MLCA
 
-# What each benchmark compares at its quick size: name, least, and greatest value.
+ROOT = Path(__file__).resolve().parents[2]
+
+# What each benchmark compares at its tiny size: name, least, and greatest value.
 COMPARED = {
     "exemplars-gaussian": {"energy_ratio": (0.5, 1), "gap": (0, 0.01)},
     "exemplars-uniform": {"energy_ratio": (0.5, 1), "gap": (0, 0.01)},
+    "exemplars-blobs": {"energy_ratio": (0.5, 1), "gap": (0, 0.01)},
     "exemplars-random": {"energy_ratio": (0.5, 1), "gap": (0, 0.3)},
     "segment-known": {"cost_difference": (0, 1e-9)},
     "segment-penalty": {"cost_difference": (0, 1e-9)},
+    "segment-long": {"cost_difference": (0, 1e-9)},
     "segment-dynp": {"cost_difference": (0, 1e-9)},
     "large-margin": {"gap": (0, 1e-3), "rounds": (2, 100)},
     "mimlca": {"rounds": (1, 100)},
+    "mimlca-kernel": {"rounds": (1, 100)},
     "latent-exemplars": {"one_minus_f": (0, 0.05), "noisy_share": (0, 0.05)},
 }
 
@@ -46,10 +45,12 @@ def test_every_benchmark_runs(name):
     benchmark = BENCHMARKS[name]
     for module in benchmark.needs:
         pytest.importorskip(module)
-    line = measuring.measure(benchmark, *benchmark.quick, seconds=0)
+    line = measuring.measure(benchmark, *benchmark.tiny, seconds=0)
     json.dumps(line)
     assert line["repeats"] == 1
-    assert line["ratio"] == line["ratios"][0] == line["ratios"][1]
+    assert line["cpu_ratio"] == line["cpu_ratios"][0] == line["cpu_ratios"][1]
+    assert line["cpu_ratio"] == pytest.approx(line["cpu_seconds"] / line["reference_cpu_seconds"])
+    assert line["ratio"] == line["median_ratio"]
     assert line["ratio"] == pytest.approx(line["seconds"] / line["reference_seconds"])
     assert (line["error"] is None) == (benchmark.error is None)
     if benchmark.error:
@@ -57,13 +58,66 @@ def test_every_benchmark_runs(name):
     assert (name in COMPARED) == (benchmark.compare is not None)
     for key, (least, most) in COMPARED.get(name, {}).items():
         assert least <= line[key] <= most
-    assert {bar.key for bar in BARS if bar.benchmark == name} <= set(line)
+    assert {bar.key for bar in benchmark.bars} <= set(line)
 
 
 def test_bars_are_about_sizes_that_are_measured():
-    for bar in BARS:
-        assert bar.size in BENCHMARKS[bar.benchmark].sizes
-    assert len({bar.what for bar in BARS}) == len(BARS)
+    bars = [bar for benchmark in BENCHMARKS.values() for bar in benchmark.bars]
+    for benchmark in BENCHMARKS.values():
+        assert {bar.size for bar in benchmark.bars} <= set(benchmark.sizes)
+    assert len({bar.what for bar in bars}) == len(bars)
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_growth_is_measured_over_three_sizes(name):
+    benchmark = BENCHMARKS[name]
+    lines = [
+        {"n": n, "d": d, "cpu_seconds": float(n * max(d, 1) ** 2)}
+        for n, d in benchmark.sizes
+        if n >= benchmark.grows_from
+    ]
+    for axis in benchmark.grows:
+        fixed = "d" if axis == "n" else "n"
+        assert max(Counter(line[fixed] for line in lines).values()) >= 3
+        assert command.growth(lines, axis, benchmark.grows_from) == pytest.approx(
+            1 if axis == "n" else 2
+        )
+
+
+def test_stored_results_have_the_benchmarks_and_bars_of_the_code():
+    stored = command.read(ROOT / "data" / "results" / "benchmarks.json")
+    assert stored["quick"] is False
+    sizes = {(name, *size) for name, x in BENCHMARKS.items() for size in x.sizes}
+    assert {(x["name"], x["n"], x["d"]) for x in stored["measurements"]} == sizes
+    bars = [(bar.what, bar.limit) for x in BENCHMARKS.values() for bar in x.bars]
+    assert [(bar["what"], bar["limit"]) for bar in stored["bars"]] == bars
+    assert all({"machine", "threads", "code"} <= set(x) for x in stored["measurements"])
+
+
+def test_a_benchmark_is_stale_once_its_code_changes(monkeypatch):
+    lines = [{"name": name, "code": command.code(name)} for name in BENCHMARKS]
+    assert command.stale({"measurements": lines}) == []
+    lines[2] |= {"code": "of yesterday"}
+    older = [{"name": "gone", "code": ""}, {"name": "itml"}]
+    found = command.stale({"measurements": [x for x in lines if x["name"] != "rca"] + older})
+    assert found == [lines[2]["name"], "rca", "itml"]
+
+
+def test_the_hash_is_of_the_code_that_does_the_work(monkeypatch):
+    seen = {}
+    monkeypatch.setattr(command, "fingerprint", lambda files, root: seen.update(files=files) or {})
+    command.code("segment-known")
+    assert command.ROOT / "mlbook" / "changepoints" / "search.py" in seen["files"]
+    assert command.ROOT / "mlbook" / "mlca" / "estimators.py" not in seen["files"]
+    for benchmark in BENCHMARKS.values():
+        assert (command.ROOT / "mlbook" / f"{benchmark.code}.py").is_file()
+
+
+def test_sparse_rows_have_the_density_they_should():
+    rows = make_sparse_rows(200, 1000)
+    assert rows.X.shape == (200, 1000) and 0.0095 < rows.X.nnz / 200_000 <= 0.01
+    assert rows.nbytes == pytest.approx(12 * rows.X.nnz + 4 * 201, rel=0.5)
+    assert 0.95 * 50 * 40 < make_wide_sparse_rows(40, 5000).X.nnz <= 50 * 40
 
 
 def test_known_solution_is_exact_whatever_the_condition():
@@ -97,28 +151,31 @@ def test_memory_is_what_the_function_takes_at_its_peak():
         block = np.ones(10_000_000)
         return float(block[::4096].sum())
 
-    benchmark = Benchmark("take", take, make_rows, (), "nothing", lambda data: None)
+    benchmark = replace(BENCHMARKS["mlca"], subject=take, reference=lambda data: None, error=None)
     line = measuring.measure(benchmark, 1000, 8, seconds=0)
     assert 60e6 < line["extra_bytes"] < 130e6
     assert line["memory"] == pytest.approx(line["extra_bytes"] / (1000 * 8 * 8))
 
 
-def test_command_writes_its_numbers_for_all_benchmarks_named(tmp_path, capsys):
+def test_command_writes_its_numbers_for_all_benchmarks_named(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     output = tmp_path / "new" / "result.json"
+    for name in ("mlca", "partition_loss"):
+        tiny = replace(BENCHMARKS[name], sizes=(BENCHMARKS[name].tiny, *BENCHMARKS[name].sizes))
+        monkeypatch.setitem(BENCHMARKS, name, tiny)
     assert command.main(["--quick", "--output", str(output), "mlca", "partition_loss"]) == 0
     shown = capsys.readouterr().out
     assert "partition_loss" in shown and "not measured" in shown
     result = json.loads(output.read_text())
     assert set(result) == {"quick", "measurements", "exponents", "bars"}
     assert result["quick"] is True
-    assert all(x["machine"]["threads"] == 2 for x in result["measurements"])
+    assert all(x["threads"] == 1 and len(x["code"]) == 16 for x in result["measurements"])
     sizes = [(x["name"], x["n"], x["d"]) for x in result["measurements"]]
-    assert sizes == [(n, *BENCHMARKS[n].quick) for n in ("mlca", "partition_loss")]
+    assert sizes == [(n, *BENCHMARKS[n].tiny) for n in ("mlca", "partition_loss")]
     assert all(x["seconds"] > 0 and x["ratio"] > 0 for x in result["measurements"])
-    of_these = [bar.what for bar in BARS if bar.benchmark == "mlca"]
+    of_these = [bar.what for name in ("mlca", "partition_loss") for bar in BENCHMARKS[name].bars]
     assert [bar["what"] for bar in result["bars"]] == of_these
-    assert [bar["passed"] for bar in result["bars"]] == [None] * 2
+    assert [bar["passed"] for bar in result["bars"]] == [None] * len(of_these)
     assert sorted(p.name for p in output.parent.iterdir()) == ["result.json", "result.svg"]
 
 
@@ -127,9 +184,9 @@ def no_child(monkeypatch):
     """Measurements are made up: the time of a run is its number, 1, 2, ..."""
     times = iter(range(1, 100))
 
-    def run(names, quick, threads):
+    def run(names, quick):
         seconds = float(next(times))
-        machine = {"threads": threads, "load": seconds}
+        machine = {"load": seconds}
         return [
             {"name": name, "versus": "XᵀX", "n": n, "d": d, "machine": machine} | fake_line(seconds)
             for name in names
@@ -144,7 +201,7 @@ def test_without_a_method_of_the_plot_there_is_none(tmp_path, capsys, no_child):
     output = tmp_path / "result.json"
     assert command.main(["partition_loss", "--output", str(output)]) == 0
     shown = capsys.readouterr().out
-    assert "No plot: none of mlca" in shown and "No bars." in shown
+    assert "No plot: none of mlca" in shown and "Bars:" in shown
     assert list(tmp_path.iterdir()) == [output]
 
 
@@ -152,28 +209,26 @@ def test_merged_measurements_replace_those_of_the_same_name_and_keep_their_machi
     tmp_path, no_child
 ):
     output, target = tmp_path / "new.json", tmp_path / "stored.json"
-    command.main(["segment-known", "mlca", "--output", str(target), "--threads", "2"])
+    command.main(["segment-known", "mlca", "--output", str(target)])
     old = json.loads(target.read_text())
-    arguments = ["mlca", "mlca-ill", "--threads", "1"]
-    command.main([*arguments, "--output", str(output), "--merge", str(target)])
+    command.main(["mlca", "mlca-ill", "--output", str(output), "--merge", str(target)])
     new, merged = json.loads(output.read_text()), json.loads(target.read_text())
 
     kept = [x for x in old["measurements"] if x["name"] == "segment-known"]
     assert merged["measurements"] == new["measurements"] + kept  # in the order of the list
-    assert {x["machine"]["threads"] for x in kept} == {2}
+    assert {x["machine"]["load"] for x in kept} == {1.0}
     assert merged == command.summarize(merged["measurements"], quick=False)
     assert list(merged["exponents"]) == ["mlca", "mlca-ill", "segment-known"]
-    assert len(merged["bars"]) == 5 + 4
+    names = ("mlca", "mlca-ill", "segment-known")
+    assert len(merged["bars"]) == sum(len(BENCHMARKS[name].bars) for name in names)
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_merging_gives_each_measurement_the_machine_of_the_whole_file():
-    kept = {"name": "kissme", "n": 5, "d": 2, "machine": {"threads": 1}} | fake_line(1.0)
-    bare = {"name": "lstsq", "n": 5, "d": 2} | fake_line(1.0)
-    stored = {"machine": {"threads": 2}, "quick": False, "measurements": [bare, kept]}
-    merged = command.merge(stored, [])
-    assert [x["machine"]["threads"] for x in merged["measurements"]] == [2, 1]
-    assert "machine" not in merged
+def test_merging_drops_benchmarks_that_are_no_more():
+    kept = {"name": "kissme", "n": 5, "d": 2} | fake_line(1.0)
+    gone = {"name": "of-old", "n": 5, "d": 2} | fake_line(1.0)
+    merged = command.merge({"quick": False, "measurements": [gone, kept]}, [])
+    assert merged["measurements"] == [kept]
 
 
 @pytest.mark.parametrize(
@@ -196,8 +251,8 @@ def test_merging_is_refused_before_anything_is_measured(content, message, tmp_pa
 
 def test_machine_names_the_packages_that_are_there(monkeypatch):
     monkeypatch.setattr(command, "PACKAGES", ("numpy", "no-such-package"))
-    found = command.machine(threads=3)
-    assert found["numpy"] == np.__version__ and found["threads"] == 3
+    found = command.machine()
+    assert found["numpy"] == np.__version__ and found["cores"] >= 1
     assert "no-such-package" not in found
 
 
@@ -209,7 +264,7 @@ def test_a_method_that_fails_is_skipped_with_its_reason_and_not_tried_with_more_
         return {"skipped": "no memory"} if n >= 10_000 else fake_line(1.0)
 
     monkeypatch.setattr(command, "in_child", child)
-    lines = command.run(["lfda"], quick=False, threads=2)
+    lines = command.run(["lfda"], quick=False)
     assert tried == [1_000, 10_000]
     assert [x.get("skipped", "")[:12] for x in lines] == ["", "no memory"] + 3 * ["as with n = "]
 
@@ -221,11 +276,13 @@ def test_child_reports_why_it_failed():
 
 def fake_line(seconds, **more):
     return {
+        "cpu_seconds": seconds,
+        "reference_cpu_seconds": seconds / 2,
+        "cpu_ratio": 2.0,
+        "cpu_ratios": [2.0, 2.0],
         "seconds": seconds,
         "reference_seconds": seconds / 2,
         "ratio": 2.0,
-        "ratios": [2.0, 2.0],
-        "cpu_ratio": 2.0,
         "extra_bytes": 10**6,
         "memory": 0.05,
         "error": 1e-9,
@@ -239,21 +296,22 @@ def test_growth_is_the_slope_with_the_other_size_fixed():
 
     sizes = [(10_000, 5), (20_000, 5), (80_000, 5), (90_000, 5), (20_000, 9), (20_000, 17), (9, 5)]
     lines = [line(n, d) for n, d in sizes] + [{"n": 160_000, "d": 5, "skipped": "no"}]
-    lines[0]["seconds"] = 1e6  # not among the three largest
-    lines[6]["seconds"] = 1e6  # below 10,000 rows
-    assert command.growth(lines, "n") == pytest.approx(1.5)
-    assert command.growth(lines, "d") == pytest.approx(2.0)
+    lines[0]["cpu_seconds"] = 1e6  # not among the three largest
+    lines[6]["cpu_seconds"] = 1e6  # below 10,000 rows
+    assert command.growth(lines, "n", 10_000) == pytest.approx(1.5)
+    assert command.growth(lines, "d", 10_000) == pytest.approx(2.0)
     assert command.growth(lines[:1], "n") is None
+    assert command.growth([line(n, 3) for n in (5, 6, 7)], "n", 6) == pytest.approx(1.5)
 
 
 def test_bars_pass_miss_or_were_not_measured():
-    n, d = BARS[0].size
+    n, d = BENCHMARKS["mlca"].bars[0].size
     lines = [
-        {"name": "mlca", "n": n, "d": d} | fake_line(1.0, ratio=2.6),
+        {"name": "mlca", "n": n, "d": d} | fake_line(1.0, cpu_ratio=2.6),
         {"name": "mlca-ill", "n": n, "d": d, "skipped": "no memory"},
     ]
     passed = [bar["passed"] for bar in command.judge(lines)]
-    assert passed == [False, None, None, True, None]
+    assert passed == [False, True, None, None, None]
     assert command.judge([]) == []
 
 
