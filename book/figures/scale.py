@@ -39,6 +39,7 @@ __all__ = [
     "many_machines",
     "merging_picture",
     "model_and_measurements",
+    "peers",
     "power_of_ten",
     "predict",
     "scientific",
@@ -46,6 +47,7 @@ __all__ = [
     "state_and_chunk",
     "state_bytes",
     "stragglers",
+    "streams",
     "time_over_rows",
     "write_rows",
 ]
@@ -66,6 +68,27 @@ METHODS = {
     "itml": "ITML, 500 pairs",
 }
 
+PEERS = {
+    "mlca": "MLCA",
+    "mlca-narrow": "MLCA, few features",
+    "mlca-broad": "MLCA, many features",
+    "mlca-wide": "MLCA, fewer rows than features",
+    "mlca-sparse": "MLCA, sparse rows",
+    "mlca-sparse-ridge": "MLCA, sparse rows",
+    "mlca-small-chunks": "MLCA, chunks of 1,000 rows",
+    "spectral_bound": "bound of k-means",
+    "partition_loss": "loss of a partition",
+    "exemplars-uniform": "exemplars, evenly spread points",
+    "exemplars-blobs": "exemplars, twenty groups",
+    "latent-exemplars": "exemplars with a learned distance, 10 sets",
+    "segment-known": "segments, number known",
+    "segment-penalty": "segments for a price",
+    "segment-long": "segments for a price, long series",
+    "large-margin": "large margin, 10 series",
+    "mimlca": "weakly labelled bags",
+    "mimlca-kernel": "weakly labelled bags, kernel",
+}
+
 Results = Mapping[str, Any]
 
 
@@ -75,8 +98,14 @@ def benchmarks() -> Results:
     return json.loads((root / "data" / "results" / "benchmarks.json").read_text())
 
 
+def streams() -> Results:
+    """Read what `python -m benchmarks.streams` measured."""
+    root = Path(__file__).resolve().parents[2]
+    return json.loads((root / "data" / "results" / "streams.json").read_text())
+
+
 def _lines(results: Results, name: str) -> list[dict[str, Any]]:
-    return [x for x in results["measurements"] if x["name"] == name and "seconds" in x]
+    return [x for x in results["measurements"] if x["name"] == name and "cpu_seconds" in x]
 
 
 def time_over_rows(results: Results) -> Figure:
@@ -95,16 +124,16 @@ def time_over_rows(results: Results) -> Figure:
             continue
         n = [x["n"] for x in lines]
         style: dict[str, Any] = {"color": COLORS[i], "marker": MARKERS[i], "label": label}
-        time.plot(n, [x["seconds"] for x in lines], **style)
+        time.plot(n, [x["cpu_seconds"] for x in lines], **style)
         memory.plot(n, [max(x["extra_bytes"], 1e5) for x in lines], **style)
         if any(x["name"] == name and "skipped" in x for x in results["measurements"]):
-            for ax, key in ((time, "seconds"), (memory, "extra_bytes")):
+            for ax, key in ((time, "cpu_seconds"), (memory, "extra_bytes")):
                 ax.plot(n[-1] * 1.5, lines[-1][key] * 1.8, "x", color=COLORS[i], markersize=10)
-        rows |= {x["n"]: x["reference_seconds"] for x in lines if x["versus"] == "XᵀX"}
+        rows |= {x["n"]: x["reference_cpu_seconds"] for x in lines if x["versus"] == "XᵀX"}
     n = sorted(rows)
     time.plot(n, [rows[i] for i in n], color=INK, linestyle=":", label="bare XᵀX")
     memory.plot(n, [8.0 * d * i for i in n], color=INK, linestyle=":", label="X itself")
-    time.set(ylabel="seconds", title="time")
+    time.set(ylabel="seconds of one core", title="time")
     memory.set(xlabel="rows n", ylabel="bytes", title="memory beside X")
     for ax in (time, memory):
         ax.set(xscale="log", yscale="log")
@@ -115,8 +144,8 @@ def time_over_rows(results: Results) -> Figure:
 def cost_table(results: Results) -> list[tuple[str, ...]]:
     """Compare the methods at the largest number of rows that each of them took.
 
-    Returns one row per method: its name, the number of rows, time in units of XᵀX, memory in
-    units of X, and the power of n with which the time grows.
+    Returns one row per method: its name, the number of rows, processor time in units of XᵀX,
+    memory in units of X, and the power of n with which the time grows.
     """
     table: list[tuple[str, ...]] = []
     for name, label in METHODS.items():
@@ -124,7 +153,7 @@ def cost_table(results: Results) -> list[tuple[str, ...]]:
         if not lines:
             continue
         most = largest_run(results, name)
-        ratio = f"{most['ratio']:,.{2 if most['ratio'] < 10 else 0}f}"
+        ratio = f"{most['cpu_ratio']:,.{2 if most['cpu_ratio'] < 10 else 0}f}"
         growth = results["exponents"][name]["n"]
         shown = f"{growth:.2f}" if growth is not None else ""
         table.append((label, f"{most['n']:,}", ratio, f"{most['memory']:.0%}", shown))
@@ -143,6 +172,22 @@ def endings(results: Results) -> list[tuple[str, int, str]]:
         if "skipped" in x and x["name"] in METHODS:
             found.setdefault(x["name"], (METHODS[x["name"]], x["n"], x["skipped"]))
     return list(found.values())
+
+
+def peers(results: Results) -> list[tuple[str, ...]]:
+    """Compare the library with what else does the work, at the largest size of each benchmark.
+
+    Returns one row per benchmark in `PEERS`: the work, rows and features, the peer, and the
+    processor time in units of the peer's.
+    """
+    table = []
+    for name, what in PEERS.items():
+        lines = _lines(results, name)
+        if lines:
+            most = max(lines, key=lambda x: (x["n"], x["d"]))
+            size = f"{most['n']:,}" + (f" × {most['d']:,}" if most["d"] else "")
+            table.append((what, size, most["versus"], f"{most['cpu_ratio']:.2g}"))
+    return table
 
 
 def merging_picture() -> Figure:
@@ -388,7 +433,7 @@ def fitted_machine(results: Results, **assumed: float) -> Machine:
 
 def _relative_fit(terms: list[list[int]], lines: list[dict[str, Any]]) -> list[float]:
     """Non-negative coefficients of the terms, of least relative error in the seconds."""
-    A = np.array(terms) / np.array([[line["seconds"]] for line in lines])
+    A = np.array(terms) / np.array([[line["cpu_seconds"]] for line in lines])
     scale = np.linalg.norm(A, axis=0)
     return (nnls(A / scale, np.ones(len(A)))[0] / scale).tolist()
 
@@ -412,7 +457,7 @@ def model_and_measurements(results: Results) -> Figure:
         for i, name in enumerate(("fitted to", "held out")):
             points = [x for x in chosen if (x["n"] == HELD_OUT) == bool(i)]
             if points:
-                places = [x[axis] for x in points], [x["seconds"] for x in points]
+                places = [x[axis] for x in points], [x["cpu_seconds"] for x in points]
                 ax.plot(*places, MARKERS[i], color=COLORS[i + 1], label=name)
         ax.set(xscale="log", yscale="log")
     widths = sorted(x["d"] for x in chosen)

@@ -14,6 +14,8 @@ pytest.importorskip("IPython")
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from benchmarks.cases import BENCHMARKS
+from benchmarks.streams import CLUSTER, STREAM
 from book.figures import scale as demo
 from mlbook.mlca import MLCA
 
@@ -23,8 +25,8 @@ MACHINE = demo.Machine(2e-9, 3e-11, fit_fixed=0.01, per_merge=1e-9, merge_fixed=
 
 
 def line(name, n, d, seconds, **more):
-    sizes = {"name": name, "versus": "XᵀX", "n": n, "d": d, "seconds": seconds}
-    return sizes | {"reference_seconds": seconds / 2, "ratio": 2.0, "memory": 0.1} | more
+    sizes = {"name": name, "versus": "XᵀX", "n": n, "d": d, "cpu_seconds": seconds}
+    return sizes | {"reference_cpu_seconds": seconds / 2, "cpu_ratio": 2.0, "memory": 0.1} | more
 
 
 def results_of(machine, skipped=()):
@@ -54,7 +56,26 @@ def test_the_stored_benchmarks_are_complete():
     assert [row[0] for row in demo.cost_table(results)] == list(demo.METHODS.values())
     for figure in (demo.time_over_rows(results), demo.model_and_measurements(results)):
         assert isinstance(figure, Figure)
-    assert all(bar["passed"] is not None for bar in results["bars"])
+    assert all(bar["passed"] for bar in results["bars"])
+    assert [row[0] for row in demo.peers(results)] == list(demo.PEERS.values())
+
+
+def test_peers_are_shown_at_the_largest_size():
+    results = results_of(MACHINE)
+    results["measurements"] += [line("exemplars-blobs", 10, 0, 1.0), line("other", 5, 5, 1.0)]
+    assert demo.peers(results) == [
+        ("MLCA", "2,000,000 × 135", "XᵀX", "2"),
+        ("exemplars, twenty groups", "10", "XᵀX", "2"),
+    ]
+    assert set(demo.PEERS) <= set(BENCHMARKS)
+
+
+def test_the_stored_streams_are_of_the_full_size():
+    found = demo.streams()
+    assert [(x["n"], x["d"]) for x in found["stream"]][-1] == STREAM
+    assert [(x["n"], x["d"], x["workers"]) for x in found["cluster"]] == [
+        (*CLUSTER, workers) for workers in (1, 2)
+    ]
 
 
 def test_time_over_rows_marks_methods_that_end_and_leaves_out_those_not_measured():
@@ -77,7 +98,7 @@ def test_cost_table_shows_the_largest_run_and_why_it_ended():
     assert rows[0] == ("MLCA", "2,000,000", "2.00", "10%", "1.00")
     assert rows[1] == ("LFDA", "200,000", "2.00", "10%", "")
     assert demo.endings(results) == [("LFDA", 10**6, "no memory")]
-    demo.largest_run(results, "lfda")["ratio"] = 5000.0
+    demo.largest_run(results, "lfda")["cpu_ratio"] = 5000.0
     assert demo.cost_table(results)[1][2] == "5,000"
 
 
@@ -143,7 +164,7 @@ def test_fitted_machine_recovers_the_machine_and_ignores_the_held_out_run():
     for name in ("per_entry", "per_product", "fit_fixed", "per_merge", "merge_fixed"):
         assert getattr(found, name) == pytest.approx(getattr(MACHINE, name), rel=1e-6)
     assert found.storage == 3e9 and found.network == MACHINE.network
-    assert demo.held_out(results_of(MACHINE))["seconds"] == 1.0
+    assert demo.held_out(results_of(MACHINE))["cpu_seconds"] == 1.0
 
 
 def test_state_bytes_is_what_the_library_keeps():
