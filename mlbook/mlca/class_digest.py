@@ -88,6 +88,7 @@ class ClassDigest:
         solver: str = "auto",
         sample: bool = False,
         min_rows: int = 1,
+        beside: ClassDigest | None = None,
     ) -> Self:
         """Digest labelled rows; see `mlbook.mlca.least_squares.digest` for the cost.
 
@@ -109,6 +110,8 @@ class ClassDigest:
             Keep some rows of each class.
         min_rows : int, default=1
             Fewer rows are refused.
+        beside : ClassDigest, optional
+            What this one is going to be merged with: see `mlbook.mlca.least_squares.digest`.
 
         Returns
         -------
@@ -137,8 +140,16 @@ class ClassDigest:
         weights = class_weights(class_weight, found, counts)
         roots = None if class_weight is None else np.sqrt(weights)[codes]
         values = np.ones(n) if roots is None else roots
-        Y = sp.csr_array((values, codes, np.arange(n + 1, dtype=np.int32)), shape=(n, k))
-        problem = least_squares.digest(rows, Y, roots=roots, intercept=intercept, solver=solver)
+        starts = np.arange(n + 1, dtype=np.int32 if n < 2**31 - 1 else np.int64)
+        Y = sp.csr_array((values, codes, starts), shape=(n, k))
+        problem = least_squares.digest(
+            rows,
+            Y,
+            roots=roots,
+            intercept=intercept,
+            solver=solver,
+            beside=None if beside is None else beside.problem,
+        )
         kept = RowSample.of(rows, labels) if sample else None
         return cls(found, counts, weights, rows.dtype, intercept, problem, kept)
 

@@ -16,7 +16,9 @@ not. Taking the first way for a well-conditioned block is safe whatever the othe
 blocks hold: the error of its Gram matrix is at most η vᵀXᵀXv in every direction v,
 with η = κ(X)² times the unit roundoff, and such bounds add up when blocks are merged.
 So the Gram matrices of such blocks are summed, and factored once: the sum is no worse
-conditioned, its columns scaled to norm one, than the worst of them.
+conditioned, its columns scaled to norm one, than the worst of them. Rows that follow need not
+be well conditioned themselves. While XᵀX, no smaller in any direction than the part known to
+be well conditioned, has at most twice its diagonal, its condition number has at most doubled.
 
 Sparse rows with many columns are kept as they are, while they take less memory than a
 triangle would; conjugate gradients solve for them.
@@ -99,12 +101,15 @@ class GramDigest:
         XᵀX; only its upper triangle counts.
     cross : ndarray of shape (p, k)
         XᵀT.
+    sure : ndarray of shape (p,)
+        The diagonal of the part of gram that is known to be well conditioned.
     factor : tuple or None
         What `_factor` makes of gram, where it is known.
     """
 
     gram: Floats
     cross: Floats
+    sure: Floats
     factor: tuple[Floats, Floats] | None = None
 
     @cached_property
@@ -124,7 +129,7 @@ class GramDigest:
 
     def with_targets(self, columns: Any, k: int) -> GramDigest:
         """Make its targets the given columns of k, the others zero."""
-        return GramDigest(self.gram, _spread(self.cross, columns, k))
+        return GramDigest(self.gram, _spread(self.cross, columns, k), self.sure)
 
 
 AnyDigest = Digest | GramDigest
@@ -182,7 +187,8 @@ def digest(
     roots: Floats | None = None,
     intercept: bool = False,
     solver: str = "auto",
-) -> Digest:
+    beside: AnyDigest | None = None,
+) -> AnyDigest:
     """Digest the rows of X and their targets T.
 
     Parameters
@@ -200,6 +206,9 @@ def digest(
         "cholesky" factors XᵀX; "qr" uses Householder reflections; "auto" takes
         Cholesky when the condition number of X, its columns scaled to norm one, is
         below about 3000, and Householder otherwise.
+    beside : Digest or GramDigest, optional
+        Of other rows, which this digest is going to be merged with: with "auto", Cholesky is
+        taken if all of them together are well conditioned.
 
     Returns
     -------
@@ -231,6 +240,10 @@ def digest(
         rows = _sparse_rows(X, intercept, roots).copy()  # not a part of X
         rows.sum_duplicates()
         return Digest(rows, np.array(_dense(T)))
+    if solver == "auto" and isinstance(beside, GramDigest) and not sp.issparse(X):
+        found = _gram_digest_beside(X, T, intercept, roots, beside)
+        if found is not None:
+            return found
     return _dense_digest(X, T, intercept, roots, solver)
 
 
@@ -314,7 +327,7 @@ def merge(a: AnyDigest, b: AnyDigest) -> AnyDigest:
     (5.0, 11.0)
     """
     if isinstance(a, GramDigest) and isinstance(b, GramDigest):
-        return GramDigest(a.gram + b.gram, a.cross + b.cross)
+        return GramDigest(a.gram + b.gram, a.cross + b.cross, a.sure + b.sure)
     if sp.issparse(a.A) and sp.issparse(b.A):
         both = Digest(sp.vstack([a.A, b.A], format="csr"), np.vstack([a.B, b.B]))
         return both if _stay_sparse(both.A, both.B.shape[1]) else dense(both)
@@ -447,51 +460,44 @@ def _solve_few_rows(
 ) -> Solution | None:
     """Solve for fewer rows than columns; None where they may be dependent.
 
-    The ones, scaled to the size of the other columns, stay beside them with the intercept, as
-    the centred rows are dependent otherwise: being orthogonal to the centred targets, they get
-    the coefficient zero.
+    Centred rows are dependent. So the ones stay beside them, scaled to their size: orthogonal to
+    the centred targets, they get the coefficient zero.
     """
-    m = len(A)
+    m, k = B.shape
     if m == 0:
         return None
-    ones, X = (A[:, :1] / np.linalg.norm(A[:, 0]), A[:, 1:]) if intercept else (None, A)
-    mean, T = None if ones is None else ones.T @ X, B
-    if ones is not None:
-        T = B - ones @ (ones.T @ B)
-    W = None
+    ones = A[:, :1] / np.linalg.norm(A[:, 0]) if intercept else np.zeros((m, 1))
+    X, T = A[:, int(intercept) :], B - ones @ (ones.T @ B)
+    mean = ones.T @ X
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         gram, squares = np.zeros((m, m), order="F"), np.empty(X.shape[1])
         for columns in gen_batches(X.shape[1], max(1, GRAM_ENTRIES // m)):
-            block = X[:, columns] if ones is None else X[:, columns] - ones * mean[:, columns]
+            block = X[:, columns] - ones * mean[:, columns] if intercept else X[:, columns]
             squares[columns] = np.einsum("ij,ij->j", block, block)
             gram += block @ block.T
-        size = np.sqrt(gram.trace() / m)
-        if ones is not None:
-            gram += (size * ones) @ (size * ones).T
-        norm = abs(gram).sum(axis=0).max()
+        beside = ones * np.sqrt(gram.trace() / m)
+        gram += beside @ beside.T
+        high = abs(gram).sum(axis=0).max()
         R, info = dpotrf(gram)
-        low = dpocon(R, norm)[0] * norm if info == 0 else 0.0
-        if low * MAX_SQUARED_CONDITION > norm and _is_full(low, norm, squares, cut):
+        low = dpocon(R, high)[0] * high if info == 0 else 0.0
+        if low * MAX_SQUARED_CONDITION > high and _is_full(low, high, squares, cut):
             W = X.T @ dpotrs(R, T)[0]
-        else:  # the transposed rows as QR
+        else:
             rows = np.array(A)
-            if ones is not None:
-                rows[:, :1] = size * ones
+            if intercept:
+                rows[:, :1] = beside
                 rows[:, 1:] -= ones * mean
-            V, factors, _, _ = dgeqrf(rows.T, overwrite_a=1)
+            V, factors, _, _ = dgeqrf(rows.T, overwrite_a=1)  # Aᵀ = QR, hence W = QR⁻ᵀT
             R = np.triu(V[:m])
-            norms = abs(R).sum(axis=0).max() * abs(R).sum(axis=1).max()
-            low = dtrcon(R, norm="1")[0] * dtrcon(R, norm="I")[0] * norms
-            if _is_full(low, norms, squares, cut):
-                W = np.zeros((A.shape[1], B.shape[1]), order="F")
-                W[:m] = solve_triangular(R, T, trans="T")
-                W = dormqr("L", "N", V, factors, W, max(1, 64 * B.shape[1]))[0][int(intercept) :]
-    if W is None:
-        return None
-    if ones is None:
-        return Solution(W, np.zeros(B.shape[1]), T, m, noise)
-    b = ((ones.T @ B - mean @ W) / np.linalg.norm(A[:, 0]))[0]
-    return Solution(W, b, T, m - 1, noise)
+            high = abs(R).sum(axis=0).max() * abs(R).sum(axis=1).max()
+            low = dtrcon(R, norm="1")[0] * dtrcon(R, norm="I")[0] * high
+            if not _is_full(low, high, squares, cut):
+                return None
+            W = np.zeros((A.shape[1], k), order="F")
+            W[:m] = solve_triangular(R, T, trans="T")
+            W = dormqr("L", "N", V, factors, W, 64 * max(1, k))[0][int(intercept) :]
+    b = (ones.T @ B - mean @ W)[0] / (np.linalg.norm(A[:, 0]) if intercept else 1.0)
+    return Solution(W, b, T, m - intercept, noise)
 
 
 def _is_full(low: float, high: float, squares: Floats, cut: float) -> bool:
@@ -510,22 +516,43 @@ def _cholesky_digest(
     X: Any, T: Any, intercept: bool, roots: Floats | None, limit: float
 ) -> AnyDigest | None:
     """Digest from XᵀX, or None where its squared condition number exceeds `limit`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram, cross = _gram(X, T, intercept, roots)
-    squares = gram.diagonal()
-    if not np.isfinite(squares).all():
-        assert_all_finite(X, input_name="X")
-        return None  # finite entries whose squares overflow
-    tiny = squares[int(intercept) :] < 1e-280
-    if tiny.any() and abs(X[:, tiny]).max() > 0:
-        return None  # entries whose squares underflow
+    gram, cross = _gram(X, T, intercept, roots)
+    if not _is_in_range(gram, X, intercept):
+        return None
     with one_blas_thread():
         R, scale, condition = _factor(gram)
         if condition > limit:
             return None
-        if condition > MAX_SQUARED_CONDITION or squares.max() > 1e280:  # a sum might break down
+        if condition > MAX_SQUARED_CONDITION:
             return _triangular(R, scale, gram, cross)
-    return GramDigest(gram, cross, (R, scale))
+    return GramDigest(gram, cross, gram.diagonal(), (R, scale))
+
+
+def _gram_digest_beside(
+    X: Any, T: Any, intercept: bool, roots: Floats | None, beside: GramDigest
+) -> GramDigest | None:
+    """Digest from XᵀX if its sum with that of others is well conditioned."""
+    if X.shape[1] + intercept != beside.width:
+        return None
+    gram, cross = _gram(X, T, intercept, roots)
+    if not _is_in_range(gram, X, intercept):
+        return None
+    squares = beside.gram.diagonal() + gram.diagonal()
+    if (squares <= 2 * beside.sure).all():
+        return GramDigest(gram, cross, np.zeros(len(gram)))
+    with one_blas_thread():
+        if _factor(beside.gram + gram)[2] > MAX_SQUARED_CONDITION:
+            return None
+    return GramDigest(gram, cross, squares - beside.sure)
+
+
+def _is_in_range(gram: Floats, X: Any, intercept: bool) -> bool:
+    """Whether no square of an entry of X overflows or vanishes, nor sums of such Gram matrices."""
+    squares = gram.diagonal()
+    if not np.isfinite(squares).all():
+        assert_all_finite(X, input_name="X")
+    tiny = squares[int(intercept) :] < 1e-280
+    return bool(squares.max() < 1e280 and not (tiny.any() and abs(X[:, tiny]).max() > 0))
 
 
 def _triangular(R: Floats, scale: Floats, gram: Floats, cross: Floats) -> Digest:
@@ -546,10 +573,13 @@ def _gram(X: Any, T: Any, intercept: bool, roots: Floats | None) -> tuple[Floats
         return np.asfortranarray(_dense(X.T @ X)), _dense(X.T @ T)
     gram, cross = np.zeros((p, p), order="F"), np.zeros((T.shape[1], p))
     as_it_is = not intercept and roots is None and X.dtype == np.float64 and X.flags.c_contiguous
-    for batch in gen_batches(n, max(GRAM_ROWS if as_it_is else QR_ROWS, GRAM_ENTRIES // p)):
-        rows = _rows(X, batch, intercept, roots)
-        gram = dsyrk(1.0, rows.T, beta=1.0, c=gram, overwrite_c=1)
-        cross += (T if len(rows) == n else T[batch]).T @ rows
+    step = max(GRAM_ROWS if as_it_is else QR_ROWS, GRAM_ENTRIES // p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, n, step):
+            batch = slice(start, start + step)
+            rows = _rows(X, batch, intercept, roots)
+            gram = dsyrk(1.0, rows.T, beta=1.0, c=gram, overwrite_c=1)
+            cross += (T if len(rows) == n else T[batch]).T @ rows
     return gram, cross.T
 
 
@@ -610,7 +640,7 @@ def _sample_is_ill(X: Any, p: int, intercept: bool, roots: Floats | None) -> boo
         return _factor(sample.T @ sample)[2] > MAX_SQUARED_CONDITION
 
 
-def _absorb(state: Digest, blocks: Iterable[tuple[Floats, Floats]]) -> Digest:
+def _absorb(state: AnyDigest, blocks: Iterable[tuple[Floats, Floats]]) -> Digest:
     """Rotate blocks of rows into the triangle of a digest by Householder reflections."""
     p, k = state.A.shape[1], state.B.shape[1]
     if state.A.shape[0] == p:
@@ -643,6 +673,10 @@ def _dense(array: Any) -> Floats:
 
 def _column_norms(A: Floats) -> Floats:
     """Euclidean norms of the columns, 1 for an empty column, without overflow."""
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(np.einsum("ij,ij->j", A, A))
+    if norms.size and norms.min() > 1e-140 and norms.max() < 1e140:
+        return norms
     largest = abs(A).max(axis=0, initial=0.0)
     largest[largest == 0] = 1.0
     norms = largest * np.sqrt(((A / largest) ** 2).sum(axis=0))
