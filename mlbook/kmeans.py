@@ -213,11 +213,23 @@ def spectral_bound(
 
     Notes
     -----
-    The singular values come from the R factor of a Householder QR decomposition, hence are
-    those of a matrix within δ = 10nd·eps (relative) of XL: nd·eps is the order of the
-    worst case (Higham 2002, Theorem 19.4), which errors in practice stay far below, and 10
-    is taken for its modest constant. The root of the bound is the distance of XL to the
-    matrices of lower rank, which cannot change by more than δ; so it is lowered by δ before
+    The bound comes from the eigenvalues of LᵀZᵀZL, with Z the centred data. With u = eps/2 and
+    s² = Σ_j M_jj ‖z_j‖², over the columns z_j of the data less a shift near their mean, these are
+    all the errors, each entry (j, l) of a matrix being off by so many u‖z_j‖‖z_l‖, which L takes
+    to a matrix with as many u s² as Frobenius norm (Cauchy and Schwarz): the shift, 2; sums of n
+    products in q blocks of b rows, b + q, whatever the order within a block (Higham 2002, Section
+    3.1), and twice that for the column sums that centring multiplies; centring itself, 4; the two
+    products with L, 4d, and its own rounding, 20d². The eigenvectors V and values λ that LAPACK
+    finds are checked: the norm of LᵀZᵀZL − VΛVᵀ, computed to within 4d u s², is added, and
+    ‖VᵀV − I‖ times the sum of λ (Ostrowski). A sum of r eigenvalues changes by at most √r times
+    all this (Ky Fan), and the bound is lowered by twice as much.
+
+    Where that is more than 1e-8 of the bound, and where n < d, the singular values come from the
+    R factor of a Householder QR decomposition of XL, at a few times the cost. They are those of
+    a matrix within δ = 10nd·eps (relative) of XL: nd·eps is the order of the worst case (Higham
+    2002, Theorem 19.4), which errors in practice stay far below, and 10 is taken for its modest
+    constant. The root of the bound is the distance of XL to the matrices of lower rank, which
+    cannot change by more than δ; so it is lowered by δ before
     it is squared. With M, 10d²·eps is allowed likewise for the rounding of L.
 
     Examples
@@ -226,8 +238,16 @@ def spectral_bound(
     >>> distortion(X, [0, 0, 1, 1]), round(spectral_bound(X, 2), 9)
     (4.0, 4.0)
     """
-    points, L = _check_data(X, M)
+    points: Any = check_matrix(
+        X, accept_sparse="csr", dtype=FLOATS, input_name="X", ensure_all_finite=False, squares=False
+    )
+    L = None if M is None else metric_factor(M, points.shape[1])
     k, centred = check_n_clusters(n_clusters, points.shape[0]), check_boolean(centred, "centred")
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = _gram_bound(points, L, k, centred)
+    if bound is not None:
+        return bound
+    points, L = _check_data(X, M)  # which also refuses what is not finite
     return _spectrum(points, L, centred).bound(points, k)
 
 
@@ -412,6 +432,42 @@ class _Spectrum(NamedTuple):
         distance = max(0.0, distance - 10 * n * d * eps * self.scale)
         metric_rounding = 0.0 if self.euclidean else 10 * d**2 * eps * self.scale**2
         return max(0.0, distance**2 - metric_rounding)
+
+
+def _gram_bound(X: Any, L: Floats | None, n_clusters: int, centred: bool) -> float | None:
+    """`spectral_bound` from the Gram matrix; None where rounding would cost more than 1e-8 of it.
+
+    None also if n < d, if squares might overflow or vanish, or an entry is not finite.
+    """
+    n, d = X.shape
+    if n < d:
+        return None
+    shift, sums, gram = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    if centred:
+        shift = np.asarray(X[:: 1 + n // 1000].mean(axis=0), dtype=np.float64).ravel()
+    size = min(n, max(1024, 2**16 // d))
+    for _, block in _blocks(X, size):
+        if centred:
+            block -= shift
+            sums += np.ones(len(block)) @ block
+        gram += block.T @ block
+    squares = gram.diagonal().copy()
+    if not 1e-260 < squares.sum() + shift @ shift < 1e260:
+        return None
+    gram -= np.outer(sums, sums) / n
+    weights = np.ones(d)
+    if L is not None:
+        gram, weights = L.T @ gram @ L, np.sum(L**2, axis=1)
+    gram = (gram + gram.T) / 2
+    values, V = np.linalg.eigh(gram)
+    tail = values[: max(0, len(values) - n_clusters + centred)]
+    total, u = float(weights @ squares), float(np.finfo(np.float64).eps) / 2
+    counted = 3 * (size + n / size + 2) + 10 + 8 * d + (0 if L is None else 20 * d**2)
+    checked = np.linalg.norm(gram - V * values @ V.T)
+    checked += np.linalg.norm(V.T @ V - np.eye(len(V))) * np.abs(values).sum()
+    allowance = 2 * np.sqrt(len(tail)) * (counted * u * total + checked)
+    bound = float(tail.sum())
+    return bound - float(allowance) if allowance < 1e-8 * bound else None
 
 
 def _spectrum(X: Any, L: Floats | None, centred: bool) -> _Spectrum:
