@@ -159,14 +159,14 @@ class ClassDigest:
         digests = [d for d in digests if d.counts.any()] or digests[:1]
         if len({d.classes.dtype.kind in "USO" for d in digests}) > 1:
             raise ValueError("y: some blocks of labels are text, others are numbers.")
-        kinds = {
-            f"{d.problem.width - d.intercept} features with{'' if d.intercept else 'out'} intercept"
-            for d in digests
-        }
+        kinds = {(d.problem.width - d.intercept, d.intercept) for d in digests}
         if len(kinds) > 1:
+            seen = " and ".join(
+                f"{width} features with{'' if intercept else 'out'} intercept"
+                for width, intercept in sorted(kinds)
+            )
             raise ValueError(
-                f"Rows of {' and '.join(sorted(kinds))} cannot be merged: n_features and "
-                "fit_intercept must be the same."
+                f"Rows of {seen} cannot be merged: n_features and fit_intercept must be the same."
             )
         classes = digests[0].classes
         if not all(np.array_equal(d.classes, classes) for d in digests):
@@ -175,11 +175,14 @@ class ClassDigest:
         weights = np.ones(len(classes))
         problems = []
         for d in digests:
-            columns = np.searchsorted(classes, d.classes)
+            if len(d.classes) == len(classes):
+                columns, problem = slice(None), d.problem
+            else:
+                columns = np.searchsorted(classes, d.classes)
+                problem = d.problem.with_targets(columns, len(classes))
             counts[columns] += d.counts
             weights[columns] = d.weights
-            same = len(columns) == len(classes)
-            problems.append(d.problem if same else d.problem.with_targets(columns, len(classes)))
+            problems.append(problem)
         dtype = np.result_type(*(d.dtype for d in digests))
         problem = reduce(least_squares.merge, problems)
         samples = [d.sample for d in digests if d.sample is not None]
@@ -334,9 +337,10 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
         if most - least < max(1000, len(labels)) and max(-least, most) < 2**62:
             shifted = np.subtract(labels, least, dtype=np.int64)
             present = np.bincount(shifted) > 0
-            numbers = np.cumsum(present, dtype=np.int32) - np.int32(1)
             found = (np.flatnonzero(present) + least).astype(labels.dtype)
-            return found, shifted.astype(np.int32) if present.all() else numbers[shifted]
+            if len(found) == len(present):
+                return found, shifted.astype(np.int32)
+            return found, (np.cumsum(present, dtype=np.int32) - np.int32(1))[shifted]
     found = np.unique(labels)
     return found, np.searchsorted(found, labels).astype(np.int32)
 
