@@ -175,9 +175,9 @@ class ClassDigest:
         weights = np.ones(len(classes))
         problems = []
         for d in digests:
-            if len(d.classes) == len(classes):
-                columns, problem = slice(None), d.problem
-            else:
+            columns: Any = slice(None)
+            problem = d.problem
+            if len(d.classes) < len(classes):
                 columns = np.searchsorted(classes, d.classes)
                 problem = d.problem.with_targets(columns, len(classes))
             counts[columns] += d.counts
