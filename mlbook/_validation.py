@@ -284,7 +284,9 @@ def check_classes(y: Any, name: str) -> NDArray[Any]:
     ValueError: y must be all numbers or all strings; got NoneType, float, str. Drop the rows \
 without a label (None or NaN).
     """
-    labels = column_or_1d(as_array(y, name), warn=True)
+    labels = as_array(y, name)
+    if labels.ndim != 1 or labels.dtype.kind not in "biu":
+        labels = column_or_1d(labels, warn=True)
     if labels.dtype.kind in "biu" or not labels.size:
         return labels
     if labels.dtype.kind == "f" and np.isnan(labels).any():

@@ -213,12 +213,25 @@ def spectral_bound(
 
     Notes
     -----
-    The singular values come from the R factor of a Householder QR decomposition, hence are
-    those of a matrix within δ = 10nd·eps (relative) of XL: nd·eps is the order of the
-    worst case (Higham 2002, Theorem 19.4), which errors in practice stay far below, and 10
-    is taken for its modest constant. The root of the bound is the distance of XL to the
-    matrices of lower rank, which cannot change by more than δ; so it is lowered by δ before
-    it is squared. With M, 10d²·eps is allowed likewise for the rounding of L.
+    The bound comes from the eigenvalues of A = LᵀZᵀZL, with Z the centred data. Let u = eps/2,
+    z_j the columns of the data less a shift near their mean, L_j the rows of L, and s² = Σ_j
+    ‖z_j‖², or with M the square of Σ_j ‖z_j‖‖L_j‖. If each entry (j, l) of a d × d matrix is off
+    by c u‖z_j‖‖z_l‖ at most, its product with Lᵀ and L is off by c u s² in Frobenius norm. These
+    are the errors c: the shift, 2; sums of n products in q blocks of b rows, b + q, whatever the
+    order within a block (Higham 2002, Section 3.1), and twice that for the column sums that
+    centring multiplies; centring itself, 4; the two products with L, 2d, and its own rounding,
+    20d². The eigenvectors V and values λ that LAPACK finds are checked. ‖A − VΛVᵀ‖ is added,
+    computed to within 2d u s². A sum of r eigenvalues changes by at most √r times all this (Ky
+    Fan), and by ‖VᵀV − I‖ times the sum of |λ| (Ostrowski), this norm computed to within d²u.
+    The bound is lowered by twice the sum, which covers what is of second order.
+
+    Where that is more than 1e-8 of the bound, and where n < d, the singular values come from the
+    R factor of a Householder QR decomposition of XL, at a few times the cost. They are those of
+    a matrix within δ = 10nd·eps (relative) of XL: nd·eps is the order of the worst case (Higham
+    2002, Theorem 19.4), which errors in practice stay far below, and 10 is taken for its modest
+    constant. The root of the bound is the distance of XL to the matrices of lower rank, which
+    cannot change by more than δ; so it is lowered by δ before it is squared. With M, 10d²·eps is
+    allowed likewise for the rounding of L.
 
     Examples
     --------
@@ -226,8 +239,16 @@ def spectral_bound(
     >>> distortion(X, [0, 0, 1, 1]), round(spectral_bound(X, 2), 9)
     (4.0, 4.0)
     """
-    points, L = _check_data(X, M)
+    points: Any = check_matrix(
+        X, accept_sparse="csr", dtype=FLOATS, input_name="X", ensure_all_finite=False, squares=False
+    )
+    L = None if M is None else metric_factor(M, points.shape[1])
     k, centred = check_n_clusters(n_clusters, points.shape[0]), check_boolean(centred, "centred")
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = _gram_bound(points, L, k, centred)
+    if bound is not None:
+        return bound
+    points, L = _check_data(X, M)  # which also refuses what is not finite
     return _spectrum(points, L, centred).bound(points, k)
 
 
@@ -407,11 +428,49 @@ class _Spectrum(NamedTuple):
     def bound(self, X: Any, n_clusters: int) -> float:
         """Return the bound on the distortion, safe against rounding."""
         n, d = X.shape
-        eps = float(np.finfo(np.float64).eps)
+        eps, tiny = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
         distance = float(np.linalg.norm(self.values[n_clusters - self.centred :]))
         distance = max(0.0, distance - 10 * n * d * eps * self.scale)
         metric_rounding = 0.0 if self.euclidean else 10 * d**2 * eps * self.scale**2
-        return max(0.0, distance**2 - metric_rounding)
+        return max(0.0, distance**2 - metric_rounding - tiny)  # squares below it lose digits
+
+
+def _gram_bound(X: Any, L: Floats | None, n_clusters: int, centred: bool) -> float | None:
+    """`spectral_bound` from the Gram matrix; None where rounding would cost more than 1e-8 of it.
+
+    None also if n < d, if squares might overflow or vanish, or an entry is not finite.
+    """
+    n, d = X.shape
+    if n < d:
+        return None
+    shift, sums, gram = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    if centred:
+        shift = np.asarray(X[:: 1 + n // 1000].mean(axis=0), dtype=np.float64).ravel()
+    size = min(n, max(1024, 2**16 // d))
+    for _, block in _blocks(X, size):
+        if centred:
+            block -= shift
+            sums += np.ones(len(block)) @ block
+        gram += block.T @ block
+    total = float(gram.trace())
+    if L is not None:
+        lengths = np.linalg.norm(L * np.sqrt(gram.diagonal())[:, None], axis=1)
+        total = float(lengths.sum() ** 2) if np.abs(L).max() < 1e30 else np.inf
+    if not 1e-200 < total < 1e200:
+        return None
+    gram -= np.outer(sums, sums) / n
+    if L is not None:
+        gram = L.T @ gram @ L
+    gram = (gram + gram.T) / 2
+    values, V = np.linalg.eigh(gram)
+    tail = values[: max(0, len(values) - n_clusters + centred)]
+    u = float(np.finfo(np.float64).eps) / 2
+    counted = 3 * (size + n / size + 2) + 10 + 8 * d + (0 if L is None else 20 * d**2)
+    rounding = counted * u * total + np.linalg.norm(gram - V * values @ V.T)
+    skew = np.linalg.norm(V.T @ V - np.eye(len(V))) + d**2 * u
+    allowance = 2 * float(np.sqrt(len(tail)) * rounding + skew * np.abs(values).sum())
+    bound = float(tail.sum())
+    return bound - allowance if allowance < 1e-8 * bound else None
 
 
 def _spectrum(X: Any, L: Floats | None, centred: bool) -> _Spectrum:

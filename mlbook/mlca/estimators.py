@@ -99,7 +99,9 @@ class ChunkLearner(MetricLearner):
         declared = given if first else self._declared
         if given is not None and given.tolist() != np.asarray(declared).tolist():
             raise ValueError(f"classes={given} differs from {declared} of the first partial_fit.")
-        new = self._digested(X, y, reset=first, classes=declared)
+        new = self._digested(
+            X, y, reset=first, classes=declared, beside=None if first else self._digest
+        )
         self._digest = new if first else ClassDigest.merge([self._digest, new])
         self._declared, self._solution = declared, None
         return self
@@ -177,7 +179,13 @@ class ChunkLearner(MetricLearner):
         return self._solution
 
     def _digested(
-        self, X: Any, y: Any, *, reset: bool = True, classes: NDArray[Any] | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        reset: bool = True,
+        classes: NDArray[Any] | None = None,
+        beside: ClassDigest | None = None,
     ) -> ClassDigest:
         """Digest rows whose number and names of features are right, or the first ones."""
         check_readable(X, "X")
@@ -190,6 +198,7 @@ class ChunkLearner(MetricLearner):
             intercept=check_boolean(self.fit_intercept, "fit_intercept"),
             solver=self.solver,
             sample=str(getattr(self, "shrinkage", 0.0)) == "auto",
+            beside=beside,
         )
 
     def _refuse_balanced(self, method: str) -> None:

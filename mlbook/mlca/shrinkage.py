@@ -15,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from mlbook.mlca import least_squares
-from mlbook.mlca.least_squares import Digest
+from mlbook.mlca.least_squares import AnyDigest, Digest
 
 
-def shrink(problem: Digest, shrinkage: float) -> Digest:
+def shrink(problem: Digest, shrinkage: float) -> AnyDigest:
     """Add the pseudo-rows for M_a to centred rows and their normalized assignments.
 
     Parameters

@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 from enumeration import all_partitions, partitions_into_at_most
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import hadamard
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from mlbook import kmeans
 from mlbook._validation import check_n_clusters, metric_factor
 from mlbook.kmeans import (
     SpectralKMeans,
@@ -172,6 +174,71 @@ def test_bound_survives_rounding_in_hundreds_of_tight_cases(kind):
         bound = spectral_bound(X, 1, M)
         assert Fraction(bound) <= exact
         assert bound >= float(exact) * (1 - loss)
+
+
+def exact_spectrum(rng, d, size):
+    """Whole numbers X and M, and the eigenvalues of (X - mean) M (X - mean)' as whole numbers.
+
+    X = S diag(a) Q + offset, with Q a reflection times a whole number c, the columns of S of +1 and
+    -1, orthogonal and each of sum zero; M = Q' diag(b) Q. So all rounding is that of the function.
+    """
+    v = rng.integers(1, 4, size=d)
+    c = int(v @ v)
+    Q = c * np.eye(d, dtype=np.int64) - 2 * np.outer(v, v)
+    S = hadamard(1 << d)[:, 1 << np.arange(d)].astype(np.int64)
+    a, b = rng.integers(1, size, size=d), rng.integers(1, 9, size=d)
+    X = np.tile(S * a @ Q, (20, 1)) + rng.integers(-size, size, size=d)
+    M = Q.T * b @ Q
+    values = [20 * 2**d * int(x) ** 2 * c**2 for x in a]
+    assert abs(X).max() < 2**53
+    return X, M, values, [x * int(y) * c**2 for x, y in zip(values, b, strict=True)]
+
+
+@pytest.mark.parametrize("metric", [False, True])
+def test_bound_from_the_gram_matrix_is_below_sums_of_exact_eigenvalues(metric, monkeypatch):
+    monkeypatch.setattr(kmeans, "_spectrum", None)  # it is not from the QR decomposition
+    rng = np.random.default_rng(5)
+    for size in [10**3, 10**6, 10**9, 10**12] * 12:
+        d = int(rng.integers(2, 7))
+        X, M, plain, weighted = exact_spectrum(rng, d, size)
+        exact = sorted(weighted if metric else plain)
+        for k in range(1, d):
+            if 100 * sum(exact[: d - k + 1]) < sum(exact):  # else the QR decomposition takes over
+                continue
+            bound = spectral_bound(X.astype(float), k, M.astype(float) if metric else None)
+            assert Fraction(bound) <= sum(exact[: d - k + 1])
+            assert bound >= sum(exact[: d - k + 1]) * (1 - 1e-8)
+
+
+def test_errors_of_the_sums_are_within_what_the_bound_allows_for():
+    """Those of the Gram matrix of many rows, against exact sums: no more than is counted."""
+    rng = np.random.default_rng(6)
+    for n, d, offset in [(1500, 2, 0.0), (3000, 3, 1e3), (1500, 2, 1e6)]:
+        X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 3, d) + offset
+        x = [[Fraction(value) for value in row] for row in X.tolist()]
+        mean = [sum(column) / n for column in zip(*x, strict=True)]
+        exact = sum((value - m) ** 2 for row in x for value, m in zip(row, mean, strict=True))
+        bound = Fraction(spectral_bound(X, 1))
+        assert exact * (1 - Fraction(1, 10**8)) <= bound <= exact
+
+
+@pytest.mark.parametrize(
+    ("X", "M"),
+    [
+        (np.c_[np.ones(4), [0.0, 1e-160, 3e-160, 7e-160]], None),  # squares that vanish
+        (np.c_[[0.0, 1e-170, 3e-170, 9e-170], [0.0, 1, 5, 2]], np.diag([1e300, 1.0])),
+        (np.c_[[0.0, 1e130, 3e130, 9e130], [0.0, 1, 5, 2]], np.diag([1e-300, 1.0])),
+        (np.full((3, 2), 1e120) * [[1.0], [2.0], [4.0]], None),
+    ],
+)
+def test_bound_of_squares_near_the_ends_of_the_range(X, M):
+    rng = np.random.default_rng(7)
+    for k in (1, 2):
+        optimum = min(exact_distortions(X, M, k))
+        assert 0 <= Fraction(spectral_bound(X, k, M)) <= optimum
+    for power in [-158, -155, -154, -153] * 10:  # with a column of ones: X itself is not tiny
+        Z = np.c_[np.ones(6), 10.0**power * rng.normal(size=(6, 2))]
+        assert Fraction(spectral_bound(Z, 1)) <= min(exact_distortions(Z, None, 1))
 
 
 @pytest.mark.equation("Lajugie 2014, Section 2.4")

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mlbook.mlca.class_digest import ClassDigest, is_dask
+from mlbook.mlca.class_digest import ClassDigest, _encode, is_dask
 
 
 def rows(n=60, d=4, k=3, seed=0):
@@ -228,3 +228,26 @@ def test_text_in_a_data_frame_is_named():
     frame = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"]})
     with pytest.raises(ValueError, match=r"got text in the columns \['colour'\]: leave it out"):
         ClassDigest.of(frame, [0, 1])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([3, -2, 3, 7, -2]),
+        np.array([5, 5], dtype=np.uint8),
+        np.array([0, 2**40, 1]),
+        np.array([2**63 - 1, 2**63 - 3, 2**63 - 1]),
+        np.array([-(2**63), 2**63 - 1]),
+        np.array([250, 3, 255], dtype=np.uint8),
+        np.array([True, False, True]),
+        np.array(["b", "a", "b"]),
+        np.array([1.5, -1.0]),
+        np.array([], dtype=int),
+    ],
+)
+def test_classes_are_numbered_as_by_sorting(labels):
+    expected, codes = np.unique(labels, return_inverse=True)
+    found, numbers = _encode(labels)
+    assert found.dtype == labels.dtype
+    assert found.tolist() == expected.tolist()
+    assert numbers.tolist() == codes.tolist()

@@ -309,3 +309,119 @@ def test_an_empty_digest_is_neutral():
         for merged in (merge(empty, whole), merge(whole, empty)):
             assert_allclose(solve(merged).coef, solve(whole).coef, atol=1e-14)
     assert isinstance(merge(empty, empty), Digest)
+
+
+# Fewer rows than columns, sparse rows, streams of small chunks
+
+
+def reference(X, T, intercept):
+    """W and b by the pseudo-inverse of the columns scaled to norm one, of minimum norm in W."""
+    mean = X.mean(axis=0) if intercept else np.zeros(X.shape[1])
+    shift = T.mean(axis=0) if intercept else np.zeros(T.shape[1])
+    W = np.linalg.pinv(X - mean, rcond=1e-11) @ (T - shift)
+    return W, shift - mean @ W
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    ("condition", "route"), [(10.0, "gram"), (1e6, "qr"), (1e9, "qr"), (None, "svd")]
+)
+def test_few_rows_take_the_cheapest_way_that_is_accurate(intercept, condition, route, monkeypatch):
+    taken = []
+    for name in ("dpotrs", "dormqr", "svd"):
+        original = getattr(ls, name)
+        monkeypatch.setattr(
+            ls, name, lambda *a, f=original, n=name, **k: (taken.append(n), f(*a, **k))[1]
+        )
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, T = conditioned(rng, 30, 12, condition or 10.0).T, indicators(rng, 12, 3)
+        if condition is None:
+            X[11] = X[10]
+        taken.clear()
+        found = solve(digest(X, T, intercept=intercept), intercept=intercept)
+        W, b = reference(X, T, intercept)
+        assert taken[-1] == {"gram": "dpotrs", "qr": "dormqr", "svd": "svd"}[route]
+        assert found.rank == 12 - intercept - (condition is None)
+        assert error(found.coef, W) < 1e-13 * max(10.0, condition or 10.0) * 30
+        assert error(found.intercept, b) < 1e-6 if intercept else not found.intercept.any()
+        fitted = X @ found.coef + found.intercept - (T.mean(axis=0) if intercept else 0)
+        assert_allclose(found.fitted.T @ found.fitted, fitted.T @ fitted, atol=1e-6)
+
+
+def test_few_rows_in_units_that_hide_a_dependence():
+    """The rank is that of columns scaled to norm one, whichever way is taken."""
+    rng = np.random.default_rng(10)
+    for _ in range(20):
+        X = rng.standard_normal((6, 9)) * 10.0 ** rng.integers(-12, 13, 9)
+        T = indicators(rng, 6, 2)
+        norms = np.linalg.norm(X, axis=0)
+        values = np.linalg.svd(X / norms, compute_uv=False)
+        found = solve(digest(X, T))
+        assert found.rank == np.sum(values > 1e-14 * values[0]) == 6
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("n", [300, 1500])
+def test_sparse_rows_stay_sparse_and_have_the_solution_of_dense_ones(n, intercept, monkeypatch):
+    rng = np.random.default_rng(11)
+    X, T = sp.random_array((n, 1000), density=0.02, format="csr", rng=rng), indicators(rng, n, 3)
+    kept = digest(X, T, intercept=intercept)
+    assert sp.issparse(kept.A)
+    expected = solve(digest(X.toarray(), T, intercept=intercept), intercept=intercept)
+    found = solve(kept, intercept=intercept)
+    assert error(found.coef, expected.coef) < 1e-8
+    assert_allclose(found.intercept, expected.intercept, atol=1e-8)
+    assert_allclose(found.fitted.T @ found.fitted, expected.fitted.T @ expected.fitted, atol=1e-6)
+    halves = [digest(X[rows], T[rows], intercept=intercept) for rows in (slice(99), slice(99, n))]
+    both = merge(*halves)
+    assert sp.issparse(both.A)
+    assert error(solve(both, intercept=intercept).coef, expected.coef) < 1e-8
+    monkeypatch.setattr(ls, "MAX_ITERATIONS", 3)
+    monkeypatch.setattr(ls, "machine_memory", lambda: 0.0)  # no triangle fits
+    with pytest.warns(ls.ConvergenceWarning, match="3 iterations on its sparse rows"):
+        solve(kept, intercept=intercept)
+
+
+def test_sparse_rows_that_are_ill_conditioned_or_dependent_become_a_triangle():
+    rng = np.random.default_rng(12)
+    X, T = sp.random_array((1100, 1000), density=0.02, format="lil", rng=rng), np.eye(1100)[:, :2]
+    for factor in (0.0, 1e-7):
+        Z = X.copy()
+        Z[:, 1] = Z[:, [0]] + factor * X[:, [1]]
+        Z = sp.csr_array(Z)
+        found = solve(digest(Z, T))
+        expected = solve(digest(Z.toarray(), T, solver="qr"))
+        assert error(found.coef, expected.coef) < 1e-6
+        assert found.rank in (None, expected.rank)
+
+
+@extended
+@pytest.mark.parametrize("condition", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("rows", [3, 10, 40])
+def test_small_chunks_beside_the_sum_of_others_are_as_accurate(rows, condition):
+    """Well-conditioned rows first, then chunks of any kind, each beside all before it."""
+    rng = np.random.default_rng(13)
+    chunks = [rng.standard_normal((100, 6))]
+    for i in range(30):
+        chunk = rng.standard_normal((rows, 6)) * 10.0 ** (i % 5)
+        if i % 3 == 0:
+            chunk = condition * rng.standard_normal((rows, 1)) @ rng.standard_normal((1, 6))
+        chunks.append(chunk)
+    targets = [indicators(rng, len(chunk), 3) for chunk in chunks]
+    total = digest(chunks[0], targets[0])
+    assert isinstance(total, ls.GramDigest)
+    for X, T in zip(chunks[1:], targets[1:], strict=True):
+        total = merge(total, digest(X, T, beside=total))
+    assert error(solve(total).coef, extended_lstsq(np.vstack(chunks), np.vstack(targets))) < 1e-9
+
+
+def test_a_chunk_that_spoils_the_condition_leaves_the_gram_matrix():
+    rng = np.random.default_rng(14)
+    first = digest(rng.standard_normal((100, 4)), np.ones((100, 1)))
+    line = 1e6 * rng.standard_normal((50, 1)) @ rng.standard_normal((1, 4))
+    T = np.ones((50, 1))
+    assert isinstance(digest(line, T, beside=first), Digest)
+    small = digest(1e-3 * line[:2] / 1e6, T[:2], beside=first)
+    assert isinstance(small, ls.GramDigest)
+    assert not small.sure.any()
