@@ -29,6 +29,7 @@ The files of this room:
 - ``energy.py``: the energy of a set of exemplars, the bound L(v), the range of useful penalties;
 - ``solvers.py``: exemplars of low energy with their bound, by search or exactly;
 - ``search.py``: the search itself, exemplars from above and multipliers v from below;
+- ``compiled.py``: its loops once more, for numba;
 - ``path.py``: the number of exemplars against their price;
 - ``estimator.py``: `ExemplarClustering`.
 """

@@ -46,10 +46,7 @@ def exemplar_energy(D: ArrayLike, exemplars: ArrayLike, penalty: ArrayLike) -> f
     """
     distances = check_distances(D)
     n = len(distances)
-    Q, f = check_exemplars(exemplars, n), check_penalty(penalty, n)
-    rest = np.ones(n, dtype=bool)
-    rest[Q] = False
-    return float(distances[np.ix_(rest, Q)].min(axis=1).sum(dtype=np.float64) + f[Q].sum())
+    return energy_of(distances, check_exemplars(exemplars, n), check_penalty(penalty, n))
 
 
 def exemplar_labels(D: ArrayLike, exemplars: ArrayLike) -> Integers:
@@ -193,7 +190,14 @@ def penalty_range(D: ArrayLike) -> tuple[float, float]:
     return float(least), float(gains.max())
 
 
-# Bound
+# What is checked already
+
+
+def energy_of(D: Any, Q: Integers, f: Floats) -> float:
+    """Energy of the exemplars Q."""
+    rest = np.ones(len(f), dtype=bool)
+    rest[Q] = False
+    return float(D[np.ix_(rest, Q)].min(axis=1).sum(dtype=np.float64) + f[Q].sum())
 
 
 def bound_and_reduced_costs(D: Any, f: Floats, v: Floats) -> tuple[float, Floats]:

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from mlbook._arrays import Floats, Integers
 from mlbook._validation import check_integer
+from mlbook.exemplars.compiled import NOTHING
 from mlbook.exemplars.energy import check_distances, exemplar_energy, exemplar_labels
-from mlbook.exemplars.search import NOTHING
 from mlbook.exemplars.solvers import solve_exemplars
 from mlbook.price_paths import PricePath, plateaus
 

@@ -13,18 +13,13 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from mlbook._arrays import Floats, Integers
+from mlbook.exemplars.compiled import LITTLE, NOTHING, STALLED, kernels
 from mlbook.exemplars.energy import BLOCK
 
 STEPS = 80  # on the dual between two roundings
 PATIENCE = 3  # roundings in a row that may bring nothing
 KICKS = 40  # of the best set, at most
 IDLE_KICKS = 20  # kicks in a row that may bring nothing
-NOTHING = 1e-12  # differences below this share of the sums they come from are rounding
-
-
-def total(C: NDArray[Any], cost: Floats, Q: Integers) -> float:
-    """Cost of the set Q."""
-    return float(C[Q].min(axis=0).sum(dtype=np.float64) + cost[Q].sum())
 
 
 def search(
@@ -37,26 +32,27 @@ def search(
     rounded into new starts. Then the best set is kicked: the search starts anew from seven
     tenths of it, with the facilities that earlier searches chose or the ascent opened lately.
     """
-    Q = local_search(C, cost, greedy(C, cost), rng)
-    energy = total(C, cost, Q)
-    dual = DualAscent(C, cost, Q)
+    facilities = Facilities(C, cost)
+    n = len(cost)
+    Q, energy = facilities.improve(facilities.greedy(), rng.permutation(n))
+    dual = DualAscent(facilities, Q)
 
-    seen = np.zeros(len(cost), dtype=bool)
+    seen = np.zeros(n, dtype=bool)
     seen[Q] = True
     idle = n_iter = 0
     while n_iter < max_iter and idle < PATIENCE and not dual.meets(energy):
-        before, steps = dual.value, min(STEPS, max_iter - n_iter)
-        stationary = dual.ascend(energy, steps)
+        before = dual.value
+        steps, stationary = dual.ascend(energy, min(STEPS, max_iter - n_iter))
         n_iter += steps
         missing = energy - dual.value
         slow = missing < 1e-3 * abs(energy) or dual.value - before < 0.03 * missing
         idle = idle + 1 if slow else 0
         start: Integers = np.flatnonzero(dual.open_share > rng.uniform(0.1, 0.5))
         if len(start):
-            found = _search_and_merge(C, cost, start, Q, rng, None)
+            found, cost_found = facilities.improve_and_merge(start, rng.permutation(n), Q, energy)
             seen[found] = True
-            if total(C, cost, found) < energy:
-                Q, energy, idle = found, total(C, cost, found), 0
+            if cost_found < energy - NOTHING * abs(energy):
+                Q, energy, idle = found, cost_found, 0
                 dual.focus(Q)
         if stationary:
             break
@@ -67,46 +63,87 @@ def search(
         if idle == IDLE_KICKS or dual.meets(energy):
             break
         start = Q[rng.uniform(size=len(Q)) < 0.7]
-        found = _search_and_merge(C, cost, start if len(start) else Q[:1], Q, rng, candidates)
+        start = start if len(start) else Q[:1]
+        order = rng.permutation(candidates)
+        found, cost_found = facilities.improve_and_merge(start, order, Q, energy)
         idle += 1
-        if total(C, cost, found) < energy:
-            Q, energy, idle = found, total(C, cost, found), 0
-    return local_search(C, cost, Q, rng), dual.best, n_iter
+        if cost_found < energy - NOTHING * abs(energy):
+            Q, energy, idle = found, cost_found, 0
+    return facilities.improve(Q, rng.permutation(n))[0], dual.best, n_iter
 
 
-def _search_and_merge(
-    C: NDArray[Any],
-    cost: Floats,
-    start: Integers,
-    Q: Integers,
-    rng: np.random.RandomState,
-    candidates: Integers | None,
-) -> Integers:
-    """Search from a start; then from what dropping leaves of the union with Q, if that is better.
+class Facilities:
+    """The costs of facilities, and the search among sets of them; compiled if that pays.
 
-    Two sets that differ in several places are thus merged into one that is as good as the
-    better of the two in each.
+    For the compiled functions, each point gets the list of its facilities in the order of their
+    cost: half as much memory as C again for the list, and as much for the costs.
     """
-    found = local_search(C, cost, start, rng, candidates)
-    union = _Service(C, cost, np.union1d(found, Q))
-    union.drop()
-    if total(C, cost, union.Q) < min(total(C, cost, found), total(C, cost, Q)):
-        return local_search(C, cost, union.Q, rng, candidates)
-    return found
+
+    def __init__(self, C: NDArray[Any], cost: Floats) -> None:
+        n = len(cost)
+        self.C, self.cost = C, cost
+        self.kernels = kernels(n)
+        if self.kernels:
+            near, values = np.empty((n, n), dtype=np.int32), np.empty_like(C)
+            for rows in gen_batches(n, BLOCK // 4 // n + 1):
+                costs = C[:, rows].T
+                order = costs.argsort(axis=1)
+                near[rows], values[rows] = order, np.take_along_axis(costs, order, axis=1)
+            self.lists = near, values
+
+    def greedy(self) -> Integers:
+        """Start from the best single facility, open the one that gains most, while one does."""
+        first = int((self.C.sum(axis=1, dtype=np.float64) + self.cost).argmin())
+        if self.kernels:
+            return np.flatnonzero(self.kernels.greedy(self.C, self.cost, self.lists, first))
+        return greedy(self.C, self.cost, first)
+
+    def improve(self, start: Integers, order: Integers) -> tuple[Integers, float]:
+        """Add, drop and swap until nothing pays: the facilities, in increasing order, and the cost.
+
+        All additions and swaps of the candidates in `order` are valued at once, in O(n) for each.
+        Those that pay are then tried in this order, each in O(n) against what the ones before
+        have left. If it is empty, facilities are only dropped.
+        """
+        if self.kernels:
+            is_open = np.zeros(len(self.cost), dtype=bool)
+            is_open[start] = True
+            total = self.kernels.improve(self.C, self.cost, self.lists, is_open, order)
+            return np.flatnonzero(is_open), total
+        served = _Service(self.C, self.cost, start)
+        moved = True
+        while moved:
+            served.drop()
+            least = NOTHING * (np.abs(served.d1).sum() + np.abs(self.cost[served.Q]).sum())
+            moved = False
+            for q in order[served.gains(order) > least]:
+                moved |= served.add(q, least)
+        return served.Q, float(served.d1.sum() + self.cost[served.Q].sum())
+
+    def improve_and_merge(
+        self, start: Integers, order: Integers, Q: Integers, energy: float
+    ) -> tuple[Integers, float]:
+        """Search from a start; then from what dropping leaves of the union with Q, if better.
+
+        Two sets that differ in several places are thus merged into one that is as good as the
+        better of the two in each. `energy` is the cost of Q.
+        """
+        found, cost = self.improve(start, order)
+        union, merged = self.improve(np.union1d(found, Q), order[:0])
+        return self.improve(union, order) if merged < min(cost, energy) else (found, cost)
 
 
-def greedy(C: NDArray[Any], cost: Floats) -> Integers:
-    """Start from the best single facility, open the one that gains most, while one does."""
+def greedy(C: NDArray[Any], cost: Floats, first: int) -> Integers:
+    """Open the facility that gains most, while one does."""
     n = len(cost)
-    first = int((C.sum(axis=1, dtype=np.float64) + cost).argmin())
     chosen = [first]
     d1 = C[first].astype(np.float64)
     gain = -cost
     for rows in gen_batches(n, BLOCK // n + 1):
         gain[rows] += np.maximum(d1 - C[rows], 0).sum(axis=1)
     gain[first] = -np.inf
-    while gain.max() > NOTHING * (np.abs(d1).sum() + np.abs(cost[chosen]).sum()):
-        q = int(gain.argmax())
+    while gain.max() > (least := NOTHING * (np.abs(d1).sum() + np.abs(cost[chosen]).sum())):
+        q = int((gain >= gain.max() - least).argmax())
         nearer = np.flatnonzero(C[q] < d1)
         new = C[q, nearer].astype(np.float64)
         for begin in range(0, len(nearer), BLOCK // n + 1):
@@ -119,32 +156,6 @@ def greedy(C: NDArray[Any], cost: Floats) -> Integers:
         gain[q] = -np.inf
         chosen.append(q)
     return np.sort(chosen)
-
-
-def local_search(
-    C: NDArray[Any],
-    cost: Floats,
-    start: Integers,
-    rng: np.random.RandomState,
-    candidates: Integers | None = None,
-) -> Integers:
-    """Add, drop and swap until nothing pays: the facilities, in increasing order.
-
-    All additions and swaps of the candidates (default: all facilities) are valued at once,
-    in O(n) for each. Those that pay are then tried in random order, each in O(n) against what
-    the ones before have left.
-    """
-    if candidates is None:
-        candidates = np.arange(len(cost))
-    served = _Service(C, cost, start)
-    moved = True
-    while moved:
-        served.drop()
-        least = NOTHING * (np.abs(served.d1).sum() + np.abs(cost[served.Q]).sum())
-        moved = False
-        for q in rng.permutation(candidates[served.gains(candidates) > least]):
-            moved |= served.add(q, least)
-    return served.Q
 
 
 class _Service:
@@ -215,7 +226,8 @@ class _Service:
         saved = self.savings(d2)
         owner = np.searchsorted(self.Q, self.first)
         gains = np.empty(m)
-        for rows in gen_batches(m, BLOCK // n + 1):
+        for begin in range(0, m, BLOCK // n + 1):
+            rows = slice(begin, begin + BLOCK // n + 1)
             C = self.C[candidates[rows]]
             pairs = np.flatnonzero(d2 > C)
             q, p = np.divmod(pairs, n)
@@ -246,8 +258,9 @@ class DualAscent:
         Running average of "q is open" (its term in L is negative).
     """
 
-    def __init__(self, C: NDArray[Any], cost: Floats, Q: Integers) -> None:
-        self.C, self.cost = C, cost
+    def __init__(self, facilities: Facilities, Q: Integers) -> None:
+        self.facilities = facilities
+        self.C, self.cost = C, cost = facilities.C, facilities.cost
         self.floor = C.diagonal().astype(np.float64)
         owner = C[Q].argmin(axis=0)
         owner[Q] = np.arange(len(Q))
@@ -260,17 +273,17 @@ class DualAscent:
 
     def focus(self, Q: Integers) -> None:
         """Choose the pairs that matter around the facilities Q; start again from the best v."""
-        n = len(self.cost)
         ceiling = self.cost + self.floor
         if len(Q) > 2:
             ceiling = np.minimum(ceiling, np.partition(self.C[Q], 2, axis=0)[2])
         self.ceiling = np.maximum(ceiling, self.floor)
-        matters = self.ceiling > self.C
-        np.fill_diagonal(matters, True)
-        self.bounds = np.concatenate([[0], np.cumsum(np.count_nonzero(matters, axis=1))])
-        self.points = np.flatnonzero(matters)
-        self.points %= n
-        self.distances = self.C[matters]
+        if not self.facilities.kernels:
+            matters = self.ceiling > self.C
+            np.fill_diagonal(matters, True)
+            self.bounds = np.concatenate([[0], np.cumsum(np.count_nonzero(matters, axis=1))])
+            self.points = np.flatnonzero(matters)
+            self.points %= len(self.cost)
+            self.distances = self.C[matters]
         self.factor = max(self.factor, 0.5)
         self.restart()
 
@@ -278,7 +291,7 @@ class DualAscent:
         """Go back to the best v."""
         self.v = np.clip(self.best, self.floor, self.ceiling)
         self.direction = np.zeros(len(self.v))
-        self.stalled = 0
+        self.stalled = 0.0
 
     def meets(self, energy: float) -> bool:
         """Tell whether the bound proves this energy to be the lowest, up to rounding."""
@@ -299,32 +312,42 @@ class DualAscent:
             first = last
         reduced = self.cost - gains
         is_open = np.flatnonzero(reduced < 0)
-        gradient = np.ones(n)
-        for q in is_open:
-            pairs = slice(bounds[q], bounds[q + 1])
-            points = self.points[pairs]
-            gradient[points] -= v[points] > self.distances[pairs]
+        # The pairs of the open facilities, one list after the other.
+        lengths = bounds[is_open + 1] - bounds[is_open]
+        near = np.repeat(bounds[is_open + 1] - np.cumsum(lengths), lengths)
+        near += np.arange(len(near))
+        points = self.points[near]
+        served = np.bincount(points[v[points] > self.distances[near]], minlength=n)
+        gradient = np.ones(n) - served
         return float(v.sum() + reduced[is_open].sum()), gradient, is_open
 
-    def ascend(self, energy: float, n_steps: int) -> bool:
-        """Take steps towards the energy; tell whether a maximum of L has been reached."""
-        for _ in range(n_steps):
+    def ascend(self, energy: float, n_steps: int) -> tuple[int, bool]:
+        """Take steps towards the energy: their number, and whether a maximum of L is reached."""
+        if self.facilities.kernels:
+            arrays = self.floor, self.ceiling, self.best, self.v, self.direction, self.open_share
+            state = np.array([self.value, self.factor, self.stalled])
+            steps, stationary = self.facilities.kernels.ascend(
+                self.cost, self.facilities.lists, arrays, state, energy, n_steps
+            )
+            self.value, self.factor, self.stalled = state
+            return steps, stationary
+        for step in range(n_steps):
             value, gradient, is_open = self.evaluate()
             self.open_share *= 0.9
             self.open_share[is_open] += 0.1
             missing = energy - value
             self.stalled += 1
             if value > self.value:
-                if value - self.value > 1e-3 * missing:
+                if value - self.value > LITTLE * missing:
                     self.stalled = 0
                 self.best, self.value = self.v, value
-            if missing <= NOTHING * np.abs(self.v).sum():
-                return False
             if not gradient.any():
                 self.open_share[:] = 0
                 self.open_share[is_open] = 1
-                return True
-            if self.stalled >= 30:
+                return step + 1, True
+            if missing <= NOTHING * np.abs(self.v).sum():
+                return step + 1, False
+            if self.stalled >= STALLED:
                 self.factor /= 2
                 self.restart()
                 continue
@@ -333,6 +356,6 @@ class DualAscent:
                 turn = float(self.direction @ gradient) / size
                 gradient += max(0.0, -1.5 * turn) * self.direction
             self.direction = gradient
-            step = self.factor * missing / (gradient @ gradient)
-            self.v = np.clip(self.v + step * gradient, self.floor, self.ceiling)
-        return False
+            length = self.factor * missing / (gradient @ gradient)
+            self.v = np.clip(self.v + length * gradient, self.floor, self.ceiling)
+        return n_steps, False

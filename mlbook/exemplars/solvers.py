@@ -15,10 +15,9 @@ from mlbook.exemplars.energy import (
     check_distances,
     check_exemplars,
     check_penalty,
-    exemplar_bound,
-    exemplar_energy,
+    energy_of,
 )
-from mlbook.exemplars.search import local_search, search
+from mlbook.exemplars.search import Facilities, search
 
 
 class ExemplarSolution(NamedTuple):
@@ -71,7 +70,8 @@ def improve_exemplars(
 
     Again and again all additions and swaps are valued at once, in O(n²), and those that pay are
     made in random order, if they still do when it is their turn. A drop is also made when it
-    costs nothing: of equally good sets the smaller is preferred.
+    costs nothing: of equally good sets the smaller is preferred. As in `solve_exemplars`, long
+    searches are compiled if numba is installed.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def improve_exemplars(
     Q = check_exemplars(exemplars, n)
     if np.isinf(f[Q]).any():
         raise ValueError(f"exemplars must have a finite penalty; got {exemplars!r}")
-    return local_search(*_facility_costs(distances, f), Q, check_random_state(random_state))
+    facilities = Facilities(*_facility_costs(distances, f))
+    return facilities.improve(Q, check_random_state(random_state).permutation(n))[0]
 
 
 def solve_exemplars(
@@ -131,6 +132,10 @@ def solve_exemplars(
 
     A dual step costs at most O(n²), as does a sweep of the local search. Beside D there is a
     copy of it and, for the pairs looked at, two arrays of up to n × n entries.
+
+    If numba is installed, searches are compiled: for some 1,300 points and more, or once many
+    smaller ones have taken as long as it takes to load numba. Only sums are rounded otherwise,
+    which can decide between sets that are equally good.
 
     Parameters
     ----------
@@ -166,8 +171,8 @@ def solve_exemplars(
     max_iter = check_integer(max_iter, "max_iter", least=1)
     rng = check_random_state(random_state)
     Q, v, n_iter = search(*_facility_costs(distances, f), max_iter, rng)
-    energy, bound = exemplar_energy(distances, Q, f), exemplar_bound(distances, f, v)
-    return ExemplarSolution(Q, energy, bound, v, n_iter)
+    bound = bound_and_reduced_costs(distances, f, v)[0]
+    return ExemplarSolution(Q, energy_of(distances, Q, f), bound, v, n_iter)
 
 
 def solve_exemplars_exact(
@@ -261,7 +266,7 @@ def solve_exemplars_exact(
     if not result.success:
         raise RuntimeError(f"HiGHS did not solve the integer program: {result.message}")
     Q = exemplars[result.x[:k] > 0.5]
-    energy = exemplar_energy(distances, Q, f)
+    energy = energy_of(distances, Q, f)
     if energy >= start.energy:
         Q, energy = start.exemplars, start.energy
     lower_bound = max(start.lower_bound, energy - 1e-6 * n * scale)

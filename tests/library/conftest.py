@@ -9,3 +9,16 @@ def blocks(request, monkeypatch):
     if request.param:
         monkeypatch.setattr("mlbook.changepoints.search._ENDS", request.param[0])
         monkeypatch.setattr("mlbook.changepoints.search._STARTS", request.param[1])
+
+
+@pytest.fixture(params=["NumPy", "loops", "numba"])
+def exemplar_search(request, monkeypatch):
+    """Exemplars are searched for by NumPy, by the loops as Python runs them, and compiled."""
+    from mlbook.exemplars import compiled
+
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    loops = compiled.Kernels(compiled.greedy, compiled.improve, compiled.ascend)
+    found = {"NumPy": lambda: None, "loops": lambda: loops, "numba": compiled.load}[request.param]()
+    monkeypatch.setattr("mlbook.exemplars.search.kernels", lambda n: found)
+    return request.param

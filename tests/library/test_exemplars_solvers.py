@@ -21,7 +21,7 @@ from mlbook.exemplars import (
 
 @every_case
 @pytest.mark.parametrize("seed", range(2))
-def test_search_and_bound_enclose_the_optimum(D, penalty, seed):
+def test_search_and_bound_enclose_the_optimum(D, penalty, seed, exemplar_search):
     best, _ = optimum(D, penalty)
     solution = solve_exemplars(D, penalty, random_state=seed)
     allowed = 1e-13 * scale(D, penalty)
@@ -34,7 +34,7 @@ def test_search_and_bound_enclose_the_optimum(D, penalty, seed):
 
 
 @pytest.mark.parametrize("name", ["squared Euclidean", "asymmetric", "negative entries", "ties"])
-def test_bound_reaches_the_linear_program(name):
+def test_bound_reaches_the_linear_program(name, exemplar_search):
     D, penalty = CASES[name]
     solution = solve_exemplars(D, penalty, random_state=0)
     value = lp_value(D, penalty)
@@ -64,7 +64,7 @@ def test_gap_of_an_energy_of_zero():
     assert ExemplarSolution(one, -4.0, -5.0, np.zeros(1), 1).gap == 0.25
 
 
-def test_penalty_from_none_to_huge():
+def test_penalty_from_none_to_huge(exemplar_search):
     X = np.random.default_rng(0).normal(size=(30, 2))
     D = pairwise_distances(X, metric="sqeuclidean")
     free = solve_exemplars(D, 0.0)
@@ -82,7 +82,9 @@ def test_penalty_from_none_to_huge():
 
 
 @every_case
-def test_local_search_never_increases_the_energy_and_ends_where_no_move_pays(D, penalty):
+def test_local_search_never_increases_the_energy_and_ends_where_no_move_pays(
+    D, penalty, exemplar_search
+):
     n = len(D)
     f = np.broadcast_to(penalty, n)
     rng = np.random.default_rng(0)
@@ -103,7 +105,7 @@ def test_local_search_never_increases_the_energy_and_ends_where_no_move_pays(D, 
             assert exact_energy(D, move, penalty) >= energy - allowed
 
 
-def test_of_equally_good_sets_the_smaller_is_taken():
+def test_of_equally_good_sets_the_smaller_is_taken(exemplar_search):
     assert len(solve_exemplars(np.zeros((5, 5)), 0.0).exemplars) == 1
     assert len(solve_exemplars(np.ones((5, 5)), 1.0).exemplars) == 1
     assert len(improve_exemplars(np.ones((5, 5)), [0, 2, 4], 1.0)) == 1
