@@ -18,8 +18,6 @@ from mlbook._optional import jit
 STALLED = 30  # steps in a row that may bring little, before they get shorter
 LITTLE = 1e-2  # of what the bound lacks
 NOTHING = 1e-12  # differences below this share of the sums they come from are rounding
-_PAYS_FROM = 2_000_000  # pairs searched without numba that take as long as to load it
-_searched = 0  # pairs, so far
 
 Matrix = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -38,26 +36,15 @@ class Kernels(NamedTuple):
 def load() -> Kernels | None:
     """Return the compiled functions, or None where numba is not installed.
 
-    Compiled at their first call, and kept on disk: some seconds once, one second later.
+    Compiled at their first call, and kept on disk: some seconds once, one second in later
+    processes. They serve problems of all sizes: sums are rounded otherwise than by NumPy, so a
+    choice by size or by what was loaded before would make the same call give two results.
     """
     compile = jit()
     if compile is None:
         return None
     make = compile(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
     return Kernels(make(greedy), make(improve), make(ascend))
-
-
-def kernels(n: int) -> Kernels | None:
-    """Return the compiled functions if they are loaded, or if loading pays for n points; else None.
-
-    It pays for many points, or after many searches among few.
-    """
-    global _searched
-    if not load.cache_info().currsize:
-        _searched += n * (n + 300)
-        if _searched < _PAYS_FROM:
-            return None
-    return load()
 
 
 def greedy(C: Matrix, cost: Floats, lists: Lists, first: int) -> Mask:

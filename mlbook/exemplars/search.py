@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from mlbook._arrays import Floats, Integers
-from mlbook.exemplars.compiled import LITTLE, NOTHING, STALLED, kernels
+from mlbook.exemplars import compiled
+from mlbook.exemplars.compiled import LITTLE, NOTHING, STALLED
 from mlbook.exemplars.energy import BLOCK
 
 STEPS = 80  # on the dual between two roundings
@@ -69,11 +70,27 @@ def search(
         idle += 1
         if cost_found < energy - NOTHING * abs(energy):
             Q, energy, idle = found, cost_found, 0
-    return facilities.improve(Q, rng.permutation(n))[0], dual.best, n_iter
+    Q = facilities.improve(Q, rng.permutation(n))[0]
+    return _first_of_equals(C, cost, Q), dual.best, n_iter
+
+
+def _first_of_equals(C: NDArray[Any], cost: Floats, Q: Integers) -> Integers:
+    """Replace each facility by the first that serves its points as well: two points are a tie."""
+    server = Q[C[Q].argmin(axis=0)]
+    chosen = []
+    for q in Q:
+        points = np.flatnonzero(server == q)
+        totals = C[np.ix_(points, points)].sum(axis=1, dtype=np.float64) + cost[points]
+        served = C[q, points].astype(np.float64)
+        limit = served.sum() + cost[q] + NOTHING * (np.abs(served).sum() + abs(cost[q]))
+        equals = points[totals <= limit] if q in points else [q]
+        chosen.append(equals[0])
+    found: Integers = np.unique(chosen)
+    return found if len(found) == len(Q) else Q
 
 
 class Facilities:
-    """The costs of facilities, and the search among sets of them; compiled if that pays.
+    """The costs of facilities, and the search among sets of them; compiled where numba is.
 
     For the compiled functions, each point gets the list of its facilities in the order of their
     cost: half as much memory as C again for the list, and as much for the costs.
@@ -82,7 +99,7 @@ class Facilities:
     def __init__(self, C: NDArray[Any], cost: Floats) -> None:
         n = len(cost)
         self.C, self.cost = C, cost
-        self.kernels = kernels(n)
+        self.kernels = compiled.load()
         if self.kernels:
             near, values = np.empty((n, n), dtype=np.int32), np.empty_like(C)
             for rows in gen_batches(n, BLOCK // 4 // n + 1):

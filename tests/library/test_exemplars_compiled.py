@@ -4,7 +4,6 @@ The loops are also run by the tests of the search and the solvers that take `exe
 """
 
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def test_ascent_takes_the_same_steps_in_loops(monkeypatch):
         start = rng.random(25) / 2
         found = []
         for route in (None, loops):
-            monkeypatch.setattr(search, "kernels", lambda n, route=route: route)
+            monkeypatch.setattr(compiled, "load", lambda route=route: route)
             facilities = Facilities(C, cost)
             dual = DualAscent(facilities, facilities.greedy())
             dual.best = start.copy()
@@ -42,26 +41,6 @@ def test_ascent_takes_the_same_steps_in_loops(monkeypatch):
     assert len(factors) > 1  # steps have become shorter, more often or less
 
 
-def test_numba_is_loaded_for_many_points_or_after_many_searches(monkeypatch):
-    def searches_before_loading(sizes):
-        size = SimpleNamespace(currsize=0)
-
-        def load():
-            size.currsize = 1
-            return "kernels"
-
-        load.cache_info = lambda: size
-        monkeypatch.setattr(compiled, "_searched", 0)
-        monkeypatch.setattr(compiled, "load", load)
-        return [compiled.kernels(n) for n in sizes].index("kernels")
-
-    assert searches_before_loading([1500]) == 0
-    assert searches_before_loading([100, 100, 1500]) == 2
-    assert 3 < searches_before_loading(100 * [500]) < 20
-    assert 20 < searches_before_loading(1000 * [100]) < 200
-    assert compiled.kernels(2) == "kernels"  # once loaded, they serve for anything
-
-
 def test_without_numba_there_are_no_kernels(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     assert compiled.load.__wrapped__() is None
@@ -71,12 +50,13 @@ def test_without_numba_there_are_no_kernels(monkeypatch):
 def test_compiled_and_plain_search_agree(dtype, monkeypatch):
     """The same energy; exemplars as good as each other may differ, and the end of the ascent."""
     pytest.importorskip("numba")
+    kernels = compiled.load()
     for seed in range(4):
         X = np.random.default_rng(seed).normal(size=(60, 3))
         D = pairwise_distances(X, metric="sqeuclidean").astype(dtype)
         solutions = []
-        for route in (None, compiled.load()):
-            monkeypatch.setattr(search, "kernels", lambda n, route=route: route)
+        for route in (None, kernels):
+            monkeypatch.setattr(compiled, "load", lambda route=route: route)
             solutions.append(solve_exemplars(D, 2.0, random_state=seed))
         plain, quick = solutions
         assert_allclose(quick.energy, plain.energy, rtol=1e-9)

@@ -154,3 +154,15 @@ def test_ascent_evaluates_the_bound_and_never_passes_a_cost(exemplar_search):
         dual.ascend(lowest, 60)
         assert_allclose(dual.value, by_hand(dual.best))
         assert first - 1e-12 <= dual.value <= lowest + 1e-9
+
+
+def test_of_equally_good_exemplars_the_first_is_taken(exemplar_search):
+    """Of two points alone, either serves the other at the same cost."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(12)
+        X = np.empty(12)
+        X[order] = 10.0 * np.repeat(np.arange(6), 2) + np.tile([0.0, 1.0], 6) * rng.uniform(size=12)
+        D = (X[:, None] - X) ** 2
+        found = solve_exemplars(D, 2.0, random_state=seed).exemplars
+        assert_array_equal(found, np.sort(order.reshape(6, 2).min(axis=1)))

@@ -30,12 +30,6 @@ def no_windows(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
 
 
-@pytest.fixture(autouse=True)
-def one_search_for_exemplars(monkeypatch):
-    """Loading numba midway would change the last digits of what is compared."""
-    monkeypatch.setattr("mlbook.exemplars.search.kernels", lambda n: None)
-
-
 def cases(room):
     return [case for call in CALLS if call.name.split(".")[0] == room for case in call.cases()]
 
