@@ -3,7 +3,9 @@
 The advice is the extra, not the package: only the extra knows which versions go together.
 """
 
+import logging
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -27,7 +29,7 @@ def need(module: str, *, project: str, extra: str) -> Any:
 
 
 def jit() -> Callable[..., Any] | None:
-    """Return the compiler `numba.njit`, or None where numba is not installed.
+    """Return the compiler `numba.njit`, or None where numba is not installed, and say so once.
 
     To import numba takes half a second: ask only before long work.
 
@@ -40,5 +42,11 @@ def jit() -> Callable[..., Any] | None:
     try:
         from numba import njit
     except ImportError:
+        _advise()
         return None
     return njit
+
+
+@cache
+def _advise() -> None:
+    logging.getLogger("mlbook").warning('numba makes this faster: pip install "mlbook[fast]"')

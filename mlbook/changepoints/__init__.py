@@ -35,7 +35,7 @@ The room holds:
 - ``segmentation.py``: the functions that cut a sequence, and Hermite features;
 - ``labels.py``: runs of labels, lists of breakpoints, and constraints from what is known;
 - ``search.py``: scores of segments and the dynamic programming over them;
-- ``compiled.py``: the search with a penalty once more, for numba.
+- ``compiled.py``: the same searches by numba, where they are long.
 """
 
 from mlbook.changepoints.labels import (

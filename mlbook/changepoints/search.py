@@ -32,10 +32,8 @@ class DataScores:
 
     def __init__(self, X: Floats, truth: Integers | None = None, weight: float = 0.0) -> None:
         self.n = len(X)
-        centred = X - X.mean(axis=0)
         self.sums = np.zeros((self.n + 1, X.shape[1]))
-        np.cumsum(centred, axis=0, out=self.sums[1:])
-        self.scatter = float(np.sum(centred**2))
+        np.cumsum(X - X.mean(axis=0), axis=0, out=self.sums[1:])
         self.overlap = None if truth is None else Overlap(truth)
         self.split_loss = self.weight = weight
 

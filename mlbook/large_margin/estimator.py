@@ -31,6 +31,7 @@ from mlbook._validation import (
 )
 from mlbook.changepoints import constraints_from_labels
 from mlbook.large_margin.hinge import Structure
+from mlbook.large_margin.jobs import in_turn, spread_over
 from mlbook.large_margin.labels import check_min_length, labelled_windows
 from mlbook.large_margin.learning import (
     Learned,
@@ -99,6 +100,9 @@ class LargeMarginMetric(SetMetric):
         Largest number of times that missing labels are filled in and the metric is learned anew.
     verbose : bool, default=False
         Show progress.
+    n_jobs : int, optional
+        Number of workers of joblib, over the sequences. None is one, unless a
+        ``joblib.parallel_config`` says more; it may also name Dask or threads.
     random_state : int, RandomState instance or None, default=None
         For k-means in `predict` when the structure is "spectral".
 
@@ -165,6 +169,7 @@ class LargeMarginMetric(SetMetric):
         n_pca: int = 3,
         max_alternations: int = 10,
         verbose: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.structure = structure
@@ -181,6 +186,7 @@ class LargeMarginMetric(SetMetric):
         self.n_pca = n_pca
         self.max_alternations = max_alternations
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> Self:
@@ -229,16 +235,19 @@ class LargeMarginMetric(SetMetric):
             )
         min_length = check_min_length(self.min_length, labels) if sequence else 1
         structure = Structure(sequence, known, min_length)
-        learn = self._learner(structure, series[0].shape[1])
-        with one_blas_thread():  # many small matrices: two threads take four times as long
+        # Many small matrices: two threads take four times as long.
+        with one_blas_thread(), spread_over(self.n_jobs) as spread:
+            learn = partial(self._learner(structure, series[0].shape[1]), spread=spread)
             if partial_labels:
                 result = self._learn_by_turns(series, labels, structure, learn)
             else:
                 learned = learn(series, labels)
                 penalty = None if known else 1.0
                 if self.calibrate and not known:
+                    # One source of random numbers cannot be shared by several workers.
+                    way = spread if sequence else in_turn
                     penalty = calibrated_penalty(
-                        learned.components, series, labels, structure, self.random_state
+                        learned.components, series, labels, structure, self.random_state, way
                     )
                 result = Result(learned, penalty, labels, 0)
 
@@ -327,6 +336,8 @@ class LargeMarginMetric(SetMetric):
         check_integer(self.max_iter, "max_iter", least=1)
         check_integer(self.n_pca, "n_pca", least=1)
         check_integer(self.max_alternations, "max_alternations", least=1)
+        if self.n_jobs is not None and check_integer(self.n_jobs, "n_jobs", least=-1024) == 0:
+            raise ValueError("n_jobs must not be 0; None is one job, -1 one for each processor")
 
     def _learner(self, structure: Structure, n_features: int) -> Callable[..., Learned]:
         """Return `learn_metric` with everything set but the labelled sequences."""

@@ -15,6 +15,7 @@ from mlbook.changepoints import SegmentConstraints, segment
 from mlbook.changepoints.labels import longest_run
 from mlbook.kmeans import SpectralKMeans
 from mlbook.large_margin.hinge import Structure
+from mlbook.large_margin.jobs import Spread, in_turn
 from mlbook.large_margin.minimization import Problem, Solution
 
 PENALTIES = np.geomspace(1e-4, 1.0, 37)  # tried in calibration, times the mean scatter
@@ -49,6 +50,7 @@ def learn_metric(
     tol: float,
     max_iter: int,
     verbose: bool,
+    spread: Spread = in_turn,
 ) -> Learned:
     """Minimize J for full labels, until the relative gap is `tol` (Lajugie 2014, Eq. 9)."""
     centred = [x - x.mean(axis=0) for x in series]
@@ -67,7 +69,7 @@ def learn_metric(
         structure.oracle(x * units, truth, full=full, name=f"ys[{i}]")
         for i, (x, truth) in enumerate(zip(centred, labels, strict=True))
     ]
-    problem = Problem(oracles, weights, linear, quadratic, full, len(units))
+    problem = Problem(oracles, weights, linear, quadratic, full, len(units), spread)
     with progress(max_iter, "large margin", shown=verbose) as step:
         for n_iter, solution in enumerate(solve(problem), start=1):
             step(f"objective {solution.objective:.4g}, gap {solution.gap:.2g}")
@@ -124,6 +126,7 @@ def calibrated_penalty(
     labels: list[Integers],
     structure: Structure,
     random_state: Any = None,
+    spread: Spread = in_turn,
 ) -> float:
     """Penalty of least loss on the labelled points: middle of the longest best interval."""
     mapped = [x @ components.T for x in series]
@@ -131,14 +134,23 @@ def calibrated_penalty(
     if scatter == 0:
         return 1.0
     penalties = scatter * PENALTIES
-    losses = []
-    for penalty in penalties.tolist():
-        predicted = [
-            best_partition(x, structure, penalty=penalty, random_state=random_state) for x in mapped
-        ]
-        losses.append(mean_loss(predicted, labels))
-    start, stop = longest_run(np.array(losses) <= min(losses) + 1e-9)
+    pairs = [(x, y) for x, y in zip(mapped, labels, strict=True) if np.any(y >= 0)]
+    losses = np.mean(spread(_losses, pairs, penalties.tolist(), structure, random_state), axis=0)
+    start, stop = longest_run(losses <= losses.min() + 1e-9)
     return float(np.sqrt(penalties[start] * penalties[stop - 1]))
+
+
+def _losses(
+    pair: tuple[Floats, Integers], penalties: list[float], structure: Structure, random_state: Any
+) -> list[float]:
+    """Loss of the partition of labelled points at each penalty."""
+    points, truth = pair
+    return [
+        mean_loss(
+            [best_partition(points, structure, penalty=p, random_state=random_state)], [truth]
+        )
+        for p in penalties
+    ]
 
 
 def learn_by_turns(

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from mlbook._arrays import Floats, Integers
 from mlbook.large_margin.hinge import Cut, Metric, Oracle
+from mlbook.large_margin.jobs import Spread, in_turn
 
 
 class Solution(NamedTuple):
@@ -39,6 +40,7 @@ class Problem(NamedTuple):
     quadratic: float
     full: bool
     n_features: int
+    spread: Spread = in_turn
 
     @property
     def identity(self) -> Floats:
@@ -58,7 +60,7 @@ class Problem(NamedTuple):
 
     def cuts(self, metric: Metric) -> list[Cut]:
         """Return the cuts that are tight at a metric, one per sequence."""
-        return [oracle(metric) for oracle in self.oracles]
+        return self.spread(_cut, self.oracles, metric)
 
     def objective(self, metric: Metric, cuts: list[Cut]) -> float:
         """J at the metric where the cuts are tight."""
@@ -84,6 +86,10 @@ class Problem(NamedTuple):
         steepest = max(0.0, -float(gradient.min()))
         share = min(1.0, self.linear / steepest) if steepest else 1.0
         return share * offset, self.project(0 * gradient)
+
+
+def _cut(oracle: Oracle, metric: Metric) -> Cut:
+    return oracle(metric)
 
 
 class _Planes(NamedTuple):
