@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-from sklearn.utils import check_random_state
 
 from mlbook.mlca.least_squares import triangle
 
@@ -55,12 +54,7 @@ def singular_basis(X: Any, rank: int | None, rtol: float | None) -> Basis:
     return Basis(X @ (Vt.T / s), s, Vt)
 
 
-def kernel_basis(
-    K: NDArray[Any],
-    rank: int | None,
-    rtol: float | None,
-    random_state: int | np.random.RandomState | None = None,
-) -> Basis:
+def kernel_basis(K: NDArray[Any], rank: int | None, rtol: float | None) -> Basis:
     """Eigenvectors of a kernel matrix: the singular vectors of the feature map.
 
     O(n³). A rank up to a tenth of n takes Lanczos' method, some 3 `rank` products with K, and a
@@ -69,7 +63,7 @@ def kernel_basis(
     eps = float(np.finfo(K.dtype).eps)
     found = None
     if rank is not None and rank <= LANCZOS_SHARE * len(K):
-        found = _leading_eigenpairs(K, rank, check_random_state(random_state))
+        found = _leading_eigenpairs(K, rank)
     if found is None:
         found = eigh(K, driver="evd", check_finite=False)
         lowest, highest = found[0][0], found[0][-1]
@@ -85,9 +79,7 @@ def kernel_basis(
     return Basis(U, s[:r], (U / s[:r]).T)
 
 
-def _leading_eigenpairs(
-    K: NDArray[Any], r: int, rng: np.random.RandomState
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _leading_eigenpairs(K: NDArray[Any], r: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the r largest eigenvalues of K, increasing, and their vectors.
 
     None where the method does not converge, has missed an eigenvalue, or K is not positive
@@ -96,7 +88,7 @@ def _leading_eigenpairs(
     n, eps = len(K), np.finfo(K.dtype).eps
     symv = get_blas_funcs("symv", (K,))
     F = K if K.flags.f_contiguous else np.asfortranarray(K.T)  # no copy, and symv reads half of it
-    start, other = rng.uniform(-1, 1, size=(2, n)).astype(K.dtype)
+    start, other = np.random.default_rng(0).uniform(-1, 1, size=(2, n)).astype(K.dtype)
     try:
         product = LinearOperator((n, n), lambda x: symv(1.0, F, x), dtype=K.dtype)
         values, U = eigsh(product, r, which="LA", v0=start)

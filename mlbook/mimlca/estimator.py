@@ -98,7 +98,9 @@ class MIMLCA(ManySetsMetric):
 
     Cost: a thin singular value decomposition, O(n d min(n, d)); rounds of
     O(r (n + Σ n_i q_i)), q_i being the number of labels of bag i; MLCA on n × r rows.
-    Memory: n × r numbers beside X, which may be sparse. With a kernel O(n³), and O(n²) memory.
+    Memory: n × r numbers beside X, which may be sparse. With a kernel O(n³), and O(n²) memory;
+    with `rank` up to n/10 that is a Cholesky factor, n³/3 operations, and about 3 `rank` products
+    of the kernel matrix with a vector.
 
     References
     ----------
@@ -171,7 +173,7 @@ class MIMLCA(ManySetsMetric):
         if kernel is not None:
             check_pairs(rows.shape[0], "bags", copies=4)
             rows = kernel_matrix(rows, bags.order, kernel)
-            basis = kernel_basis(rows, rank, rtol, self.random_state)
+            basis = kernel_basis(rows, rank, rtol)
         else:
             basis = singular_basis(rows, rank, rtol)
         _refuse_vacuous(basis, bags, labels)
