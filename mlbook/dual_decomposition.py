@@ -68,11 +68,9 @@ To test a problem of your own, take a sample so small that every x can be tried:
 
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -573,7 +571,9 @@ class DualDecompositionLearner(BaseEstimator):
     patience : int, default=20
         See `tol`.
     n_jobs : int, optional
-        Number of threads, over the problems.
+        Number of threads, over the problems; of processes or Dask workers where
+        ``joblib.parallel_config`` says so. The numbers are the same for all, as BLAS keeps to
+        one thread. A `stochastic` pass goes one by one.
     verbose : bool, default=False
         Show progress on standard error.
     random_state : int, RandomState instance or None, default=None
@@ -608,8 +608,9 @@ class DualDecompositionLearner(BaseEstimator):
 
     Notes
     -----
-    Memory: the multipliers, three times. Threads share them, processes would have to send them
-    to and fro in each iteration.
+    Memory: the multipliers, three times. Threads share them. Processes are sent the problem and
+    its multipliers in each iteration, and send these back: they pay where a problem takes much
+    longer than that, or holds on to Python's lock.
 
     Examples
     --------
@@ -716,16 +717,15 @@ class DualDecompositionLearner(BaseEstimator):
                 "problems must not be empty, and all must have as many features as start has "
                 f"finite entries; got {sorted(counts)} features and start of shape {w.shape}"
             )
-        many = effective_n_jobs(self.n_jobs) > 1
         with (
-            one_blas_thread() if many else nullcontext(),
-            Parallel(n_jobs=self.n_jobs, require="sharedmem") as parallel,
+            one_blas_thread(),
+            Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel,
         ):
             descent = self._descend(problems, self._project(w), regularizer, parallel)
             best = descent.best
             # Tell apart what the multipliers, the relaxation and the weights are to blame for.
             bounds = parallel(
-                delayed(tighten)(problem, best.weights, own, x)
+                delayed(_tightened)(problem, best.weights, own, x)
                 for problem, own, x in zip(
                     problems, best.multipliers, best.completions, strict=True
                 )
@@ -782,13 +782,9 @@ class DualDecompositionLearner(BaseEstimator):
         converged = False
         with progress(self.max_iter + 1, "subgradient steps", shown=self.verbose) as show:
             for t in range(self.max_iter + 1):
-                completions = parallel(
-                    delayed(problem.complete)(w, x)
-                    for problem, x in zip(problems, completions, strict=True)
-                )
                 batch_step = decayed(self.step_multipliers) * (not self.stochastic)
-                losses, slopes, moved = _sweep(
-                    problems, w, multipliers, completions, batch_step, parallel
+                losses, slopes, moved, completions = _sweep(
+                    problems, w, multipliers, completions, batch_step, parallel, complete=True
                 )
                 path.append(self.alpha * regularizer.value(w) + losses)
                 if not lowest or path[-1] < lowest[-1]:
@@ -805,8 +801,8 @@ class DualDecompositionLearner(BaseEstimator):
                         x = completions[k] = problems[k].complete(w, completions[k])
                         for _ in range(self.inner_iter):
                             step = decayed(self.step_multipliers)
-                            _, slope, multipliers[k] = _visit(
-                                problems[k], w, multipliers[k], x, step
+                            _, slope, multipliers[k], _ = _visit(
+                                problems[k], w, multipliers[k], x, step, complete=False
                             )
                             w = stepped(slope, self.alpha / K)
                     rounds += self.inner_iter
@@ -814,8 +810,8 @@ class DualDecompositionLearner(BaseEstimator):
                 for inner in range(self.inner_iter):
                     if inner:
                         step = decayed(self.step_multipliers)
-                        _, slopes, moved = _sweep(
-                            problems, w, multipliers, completions, step, parallel
+                        _, slopes, moved, _ = _sweep(
+                            problems, w, multipliers, completions, step, parallel, complete=False
                         )
                     w = stepped(slopes, self.alpha)
                     multipliers = moved
@@ -833,24 +829,33 @@ def _sweep(
     completions: list[Any],
     step: float,
     parallel: Parallel,
-) -> tuple[float, Floats, list[Multipliers]]:
-    """Loss and its slope in w over all problems, and the multipliers after a step."""
+    complete: bool,
+) -> tuple[float, Floats, list[Multipliers], list[Any]]:
+    """Loss and its slope in w over all problems, multipliers after a step, configurations."""
     visited = parallel(
-        delayed(_visit)(problem, w, own, x, step)
+        delayed(_visit)(problem, w, own, x, step, complete)
         for problem, own, x in zip(problems, multipliers, completions, strict=True)
     )
-    losses, slopes, moved = zip(*visited, strict=True)
-    return sum(losses), np.sum(slopes, axis=0), list(moved)
+    losses, slopes, moved, completed = zip(*visited, strict=True)
+    return sum(losses), np.sum(slopes, axis=0), list(moved), list(completed)
 
 
 def _visit(
-    problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any, step: float
-) -> tuple[float, Floats, Multipliers]:
-    """Loss, its slope in w, and the multipliers after a step."""
-    loss = relaxed_loss(problem, w, multipliers, x)
+    problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any, step: float, complete: bool
+) -> tuple[float, Floats, Multipliers, Any]:
+    """Loss, its slope in w, the multipliers after a step, and x, filled in anew if `complete`."""
+    with one_blas_thread():  # in this process too, which need not be that of `fit`
+        if complete:
+            x = problem.complete(w, x)
+        loss = relaxed_loss(problem, w, multipliers, x)
     moved = multipliers
     if step:
         moved = [
             own - step * slope for own, slope in zip(multipliers, loss.multipliers, strict=True)
         ]
-    return loss.value, loss.weights, moved
+    return loss.value, loss.weights, moved, x
+
+
+def _tightened(problem: LatentProblem, w: Floats, multipliers: Multipliers, x: Any) -> Tightened:
+    with one_blas_thread():
+        return tighten(problem, w, multipliers, x)

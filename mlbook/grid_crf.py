@@ -310,6 +310,8 @@ class LatentGridCRF(BaseEstimator):
         features of mean 0 and variance 1.
     max_iter : int, default=300
         Most iterations of the learner.
+    n_jobs : int, optional
+        Number of threads, over the images, as for `DualDecompositionLearner`.
     random_state : int, RandomState instance or None, default=None
         Randomness of k-means.
 
@@ -348,12 +350,14 @@ class LatentGridCRF(BaseEstimator):
         decomposition: str = "chains",
         alpha: float = 0.01,
         max_iter: int = 300,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.decomposition = decomposition
         self.alpha = alpha
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, Xs: Sequence[ArrayLike], ys: Sequence[ArrayLike]) -> Self:
@@ -439,6 +443,7 @@ class LatentGridCRF(BaseEstimator):
             step_multipliers=0.1,
             max_iter=self.max_iter,
             tol=0.01,
+            n_jobs=self.n_jobs,
         ).fit(problems, start)
         self.weights_ = learner.weights_.copy()
         scaled = self.weights_[: problems[0].n_unary].reshape(-1, F + 1)

@@ -14,7 +14,7 @@ from mlbook._metric import SetMetric, check_lists, check_set, check_sets
 from mlbook._validation import FLOATS, check_boolean, check_choice, check_number
 from mlbook.dual_decomposition import DualDecompositionLearner, resolve_regularizer
 from mlbook.exemplars import exemplar_labels, solve_exemplars
-from mlbook.latent_crf.energy import best_exemplars, codes_of
+from mlbook.latent_crf.energy import codes_of
 from mlbook.latent_crf.pair_features import read_features
 from mlbook.latent_crf.problem import ExemplarProblem
 
@@ -213,9 +213,9 @@ class LatentExemplarMetric(SetMetric):
             )
 
         setting: dict[str, Any] = {"alpha": exemplar_error, "beta": point_error}
-        setting["features"] = self.features
         problems = []
-        for k, (data, labels) in enumerate(zip(Xs, codes, strict=True)):
+        read = [read_features(X, self.features, f"Xs[{i}]") for i, X in enumerate(Xs)]
+        for k, (data, labels) in enumerate(zip(read, codes, strict=True)):
             try:
                 problems.append(ExemplarProblem(data, labels, penalty=self.penalty_, **setting))
             except ValueError as error:
@@ -249,8 +249,8 @@ class LatentExemplarMetric(SetMetric):
         self.alpha_ = learner.alpha
         self.weights_ = learner.weights_ / self.scales_
         self.exemplars_ = [
-            best_exemplars(problem.potentials(learner.weights_), problem.labels)
-            for problem in problems
+            x[np.unique(labels, return_index=True)[1]]
+            for x, labels in zip(learner.completions_, codes, strict=True)
         ]
         self.objective_path_, self.best_iter_ = learner.objective_path_, learner.best_iter_
         self.n_iter_, self.converged_ = learner.n_iter_, learner.converged_

@@ -93,6 +93,10 @@ class ExemplarProblem:
         self._w: Floats | None = None
         self._potentials = np.empty(0)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the potentials, which are soon computed again."""
+        return {**self.__dict__, "_w": None, "_potentials": np.empty(0)}
+
     def scaled(self, scales: ArrayLike) -> Self:
         """Return the same problem with other scales of the features."""
         return type(self)(

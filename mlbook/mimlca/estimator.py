@@ -18,7 +18,7 @@ from mlbook._metric import ManySetsMetric
 from mlbook._validation import FLOATS, check_integer, check_matrix, check_number
 from mlbook.bags import Bags, as_bags, average_precision, candidate_labels, check_instances
 from mlbook.mimlca.assignments import mean_weights, weak_kmeans
-from mlbook.mimlca.basis import Basis, kernel_basis, singular_basis
+from mlbook.mimlca.basis import Basis, assigned_axes, kernel_basis, singular_basis
 from mlbook.mimlca.kernels import chi2_rbf_kernel, kernel_matrix
 from mlbook.mlca import MLCA
 
@@ -98,7 +98,9 @@ class MIMLCA(ManySetsMetric):
 
     Cost: a thin singular value decomposition, O(n d min(n, d)); rounds of
     O(r (n + Σ n_i q_i)), q_i being the number of labels of bag i; MLCA on n × r rows.
-    Memory: n × r numbers beside X, which may be sparse. With a kernel O(n³), and O(n²) memory.
+    Memory: n × r numbers beside X, which may be sparse. With a kernel O(n³), and O(n²) memory;
+    with `rank` up to n/10 that is a Cholesky factor, n³/3 operations, and about 3 `rank` products
+    of the kernel matrix with a vector.
 
     References
     ----------
@@ -171,7 +173,9 @@ class MIMLCA(ManySetsMetric):
         if kernel is not None:
             check_pairs(rows.shape[0], "bags", copies=4)
             rows = kernel_matrix(rows, bags.order, kernel)
-        basis = (singular_basis if kernel is None else kernel_basis)(rows, rank, rtol)
+            basis = kernel_basis(rows, rank, rtol)
+        else:
+            basis = singular_basis(rows, rank, rtol)
         _refuse_vacuous(basis, bags, labels)
 
         found = weak_kmeans(
@@ -195,11 +199,9 @@ class MIMLCA(ManySetsMetric):
                 "Y: a metric needs instances of at least 2 categories; all that can be assigned "
                 f"are of category {categories[0]}"
             )
-        scores = basis.U[assigned]
-        scores *= basis.values
-        mlca = MLCA().partial_fit(scores, categories, classes=np.arange(k))
-        self.components_ = mlca.components_ @ basis.axes
-        means = mean_weights(found.assignments, counts, rows.dtype) @ rows
+        weights = mean_weights(found.assignments, counts, rows.dtype)
+        self.components_ = _regression(basis, rows, found.assignments, weights, counts)
+        means = weights @ rows
         self.centroids_ = means.toarray() if sp.issparse(means) else means
         if kernel == "precomputed":  # columns as in the matrix given, not as in the bags
             columns = np.argsort(bags.order)
@@ -210,7 +212,7 @@ class MIMLCA(ManySetsMetric):
         self.category_count_ = counts
         self.objective_path_ = found.objective_path
         self.n_iter_ = found.n_iter
-        self.rank_ = len(basis.values)
+        self.rank_ = basis.U.shape[1]
         self.n_features_in_ = bags.instances.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if bags.columns:
@@ -362,6 +364,21 @@ class MIMLCA(ManySetsMetric):
                 f"kernel must be one of {tuple(named)} or callable; got {self.kernel!r}"
             )
         return named[self.kernel]
+
+
+def _regression(
+    basis: Basis, rows: Any, assignments: Integers, weights: csr_array, counts: Integers
+) -> NDArray[Any]:
+    """MLCA on the assigned rows (step 11 of Algorithm 1), in the directions of the basis."""
+    assigned = assignments >= 0
+    uncut = basis.values is None
+    if uncut and basis.U.dtype == np.float64:
+        axes = assigned_axes(basis, assigned)
+        if axes is not None:
+            return np.sqrt(counts)[:, None] * (weights @ basis.U @ axes)
+    scores = rows[assigned] if uncut else basis.U[assigned] * basis.values
+    mlca = MLCA().partial_fit(scores, assignments[assigned], classes=np.arange(len(counts)))
+    return mlca.components_ if uncut else mlca.components_ @ basis.axes
 
 
 def _refuse_vacuous(basis: Basis, bags: Bags, labels: csr_array) -> None:

@@ -9,9 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
 
 from mlbook._arrays import Integers
 from mlbook._validation import FLOATS, check_matrix
+
+TILE = 512  # rows and columns compared with their transpose at a time: 2 MB, which a cache holds
 
 
 def chi2_rbf_kernel(A: ArrayLike, B: ArrayLike) -> NDArray[Any]:
@@ -58,7 +61,10 @@ def _values(kernel: Any, A: Any, B: Any) -> Any:
 
 
 def kernel_matrix(X: Any, order: Integers, kernel: Any) -> NDArray[Any]:
-    """Return the kernel matrix of the training instances, checked and made symmetric."""
+    """Return the kernel matrix of the training instances, checked and made symmetric.
+
+    What is symmetric to the last digit is not copied. O(n²).
+    """
     n = X.shape[0]
     if callable(kernel):
         K: Any = check_matrix(
@@ -66,18 +72,25 @@ def kernel_matrix(X: Any, order: Integers, kernel: Any) -> NDArray[Any]:
         )
     else:
         K = X.toarray() if sp.issparse(X) else X
-        if K.shape[1] == n and np.array_equal(np.sort(order), np.arange(n)):
-            K = K[:, order]
-        else:
+        if K.shape[1] != n or not np.array_equal(np.sort(order), np.arange(n)):
             raise ValueError(
                 f"kernel: the bags must hold all rows of a square kernel matrix; got {n} instances "
                 f"with {K.shape[1]} values each"
             )
+        if np.any(order[1:] < order[:-1]):
+            K = K[:, order]
     if K.shape != (n, n):
         raise ValueError(f"kernel(X, X) must have shape ({n}, {n}); got {K.shape}")
-    asymmetry = np.abs(K - K.T).max()
-    if asymmetry > np.sqrt(np.finfo(K.dtype).eps) * np.abs(K).max():
+    parts = list(gen_batches(n, TILE))
+    tiles = [(a, b) for i, a in enumerate(parts) for b in parts[i:]]
+    asymmetry = max(np.abs(K[a, b] - K[b, a].T).max() for a, b in tiles)
+    if asymmetry > np.sqrt(np.finfo(K.dtype).eps) * max(K.max(), -K.min()):
         raise ValueError(
             f"kernel: the matrix must be symmetric; it and its transpose differ by {asymmetry:.3g}"
         )
-    return (K + K.T) / 2
+    if asymmetry:
+        K = K.copy()
+        for a, b in tiles:
+            K[a, b] = (K[a, b] + K[b, a].T) / 2
+            K[b, a] = K[a, b].T
+    return K

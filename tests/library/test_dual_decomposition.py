@@ -1,7 +1,9 @@
 """The learner: its bounds against linear programs, its steps, and a problem of one's own."""
 
 import doctest
+import os
 import sys
+from contextlib import ExitStack
 from itertools import permutations
 
 import numpy as np
@@ -16,12 +18,14 @@ from clustering_problems import (
     small_sets,
 )
 from enumeration import all_assignments
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import mlbook.latent_crf
 from mlbook import dual_decomposition
-from mlbook.datasets import make_noisy_gaussians
+from mlbook.datasets import make_noisy_gaussians, make_xor_grids
 from mlbook.dual_decomposition import (
     DualDecompositionLearner,
     SlaveState,
@@ -31,8 +35,13 @@ from mlbook.dual_decomposition import (
     relaxed_loss,
     tighten,
 )
-from mlbook.grid_crf import GridProblem
-from mlbook.latent_crf import ExemplarProblem, clustering_error, loss_augmented_potentials
+from mlbook.grid_crf import GridProblem, LatentGridCRF
+from mlbook.latent_crf import (
+    ExemplarProblem,
+    LatentExemplarMetric,
+    clustering_error,
+    loss_augmented_potentials,
+)
 
 # The relaxation
 
@@ -441,3 +450,52 @@ def test_the_example_learns_what_trying_all_weights_finds(example):
 def test_the_room_of_clustering_hands_the_learner_on():
     for name in dual_decomposition.__all__:
         assert getattr(mlbook.latent_crf, name) is getattr(dual_decomposition, name)
+
+
+def learners():
+    """Sets so large that the number of BLAS threads alters digits, and grids."""
+    rng = np.random.default_rng(0)
+    sizes = (100, 101)
+    points = [rng.normal(size=(n, 100)) + 4 * (np.arange(n) % 3)[:, None] for n in sizes]
+    partitions = [np.arange(n) % 3 for n in sizes]
+    images, labels, _ = make_xor_grids(4, (5, 6), random_state=0)
+    yield LatentExemplarMetric(alpha=0.1, max_iter=3, inner_iter=2), points, partitions
+    yield LatentGridCRF(max_iter=2, random_state=0), images, labels
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
+def test_two_workers_compute_the_same_numbers(backend):
+    with ExitStack() as stack:
+        options = {"max_nbytes": 20_000} if backend == "loky" else {}  # larger arrays are read-only
+        if backend == "dask":
+            distributed = pytest.importorskip("distributed")
+            setting = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+            cluster = stack.enter_context(distributed.LocalCluster(processes=True, **setting))
+            stack.enter_context(distributed.Client(cluster))
+        for learner, Xs, ys in learners():
+            expected = clone(learner).fit(Xs, ys)
+            with parallel_config(backend, **options):
+                found = clone(learner).set_params(n_jobs=2).fit(Xs, ys)
+            for name in ("weights_", "objective_path_", "relaxed_loss_", "hinge_lower_bound_"):
+                assert_array_equal(getattr(found, name), getattr(expected, name))
+            latent = "states_" if isinstance(learner, LatentGridCRF) else "exemplars_"
+            for own, other in zip(getattr(found, latent), getattr(expected, latent), strict=True):
+                assert_array_equal(own, other)
+
+
+class Elsewhere(Flat):
+    """A problem that writes down the process that fills it in."""
+
+    def complete(self, w, previous):
+        return os.getpid()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_processes_do_the_work():
+    learner = DualDecompositionLearner(max_iter=1, n_jobs=2)
+    with parallel_config("loky"):
+        seen = learner.fit([Elsewhere(), Elsewhere()], [0.0, 0.0]).completions_
+    assert os.getpid() not in seen
