@@ -222,7 +222,8 @@ def spectral_bound(
     centring multiplies; centring itself, 4; the two products with L, 2d, and its own rounding,
     20d². The eigenvectors V and values λ that LAPACK finds are checked. ‖A − VΛVᵀ‖ is added,
     computed to within 2d u s². A sum of r eigenvalues changes by at most √r times all this (Ky
-    Fan), and by ‖VᵀV − I‖ times the sum of |λ| (Ostrowski), this norm computed to within d²u.
+    Fan), and by ‖VᵀV − I‖ times the sum of ``|λ|`` (Ostrowski), this norm computed to within
+    d²u.
     The bound is lowered by twice the sum, which covers what is of second order.
 
     Where that is more than 1e-8 of the bound, and where n < d, the singular values come from the

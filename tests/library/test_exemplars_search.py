@@ -4,6 +4,7 @@ import numpy as np
 from enumeration import subsets
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mlbook.exemplars import solve_exemplars
 from mlbook.exemplars.search import DualAscent, Facilities, _Service
 
 
@@ -162,7 +163,7 @@ def test_of_equally_good_exemplars_the_first_is_taken(exemplar_search):
         rng = np.random.default_rng(seed)
         order = rng.permutation(12)
         X = np.empty(12)
-        X[order] = 10.0 * np.repeat(np.arange(6), 2) + np.tile([0.0, 1.0], 6) * rng.uniform(size=12)
+        X[order] = 10.0 * np.repeat(np.arange(6), 2) + np.tile([0.0, 1.0], 6) * rng.random(12)
         D = (X[:, None] - X) ** 2
         found = solve_exemplars(D, 2.0, random_state=seed).exemplars
         assert_array_equal(found, np.sort(order.reshape(6, 2).min(axis=1)))
