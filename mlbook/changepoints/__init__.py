@@ -35,7 +35,7 @@ The room holds:
 - ``segmentation.py``: the functions that cut a sequence, and Hermite features;
 - ``labels.py``: runs of labels, lists of breakpoints, and constraints from what is known;
 - ``search.py``: scores of segments and the dynamic programming over them;
-- ``compiled.py``: the same searches by numba, where they are long.
+- ``compiled.py``: the same searches by numba, where it is installed.
 """
 
 from mlbook.changepoints.labels import (

@@ -1,7 +1,7 @@
 """Compiled searches over segmentations; they need numba, which is optional.
 
 `best_previous` and `best_values` find what their namesakes in `mlbook.changepoints.search` find,
-the quickest way that there is: compiled where that is possible and loading numba pays.
+the quickest way that there is: compiled where numba is and the search can be.
 
 Functional pruning (Rigaill 2010, Maidstone et al. 2017), for one feature. If the last segment
 starts at s, ends at u and had the mean μ, its score would be 2μ(c(u) − c(s)) − μ²(u − s), which is
@@ -22,11 +22,9 @@ from mlbook._optional import jit
 from mlbook.changepoints import search
 from mlbook.changepoints.search import DataScores, Overlap, Rules, Scores
 
-_PAYS_FROM = 50_000  # points searched by NumPy in a quarter of the time that numba needs to load
 _FEATURES = 64  # to which loss-augmented scores are quicker one by one than as matrix products
 _ENDS, _STARTS = 64, 512  # worked on at a time by `best_values`: their values stay in cache
 _NO_TRUTH = Overlap(np.array([0, 1]))
-_searched = 0.0  # points, so far
 
 
 class Kernels(NamedTuple):
@@ -52,26 +50,12 @@ def load() -> Kernels | None:
     return Kernels(make(functional), make(pruned), make(extend))
 
 
-def kernels(points: float) -> Kernels | None:
-    """Return the compiled searches if they are loaded, or if loading pays; else None.
-
-    It pays for a long search, or after many short ones: `points` is what is asked for now, and is
-    added to what was searched without them before.
-    """
-    global _searched
-    if not load.cache_info().currsize:
-        _searched += points
-        if _searched < _PAYS_FROM:
-            return None
-    return load()
-
-
 def best_previous(scores: Scores, rules: Rules, penalty: float) -> Integers | None:
     """Start of the last segment of a best segmentation up to each position; None without one."""
     compiled = None
     if isinstance(scores, DataScores) and _are_free(rules, scores.n):
         few = scores.overlap is None or scores.sums.shape[1] <= _FEATURES
-        compiled = kernels(scores.n) if few else None
+        compiled = load() if few else None
     if compiled is None or not isinstance(scores, DataScores):
         return search.best_previous(scores, rules, penalty)
     if penalty > 0 and _is_single(scores, rules):
@@ -87,7 +71,7 @@ def best_values(scores: Scores, rules: Rules, n_segments: int) -> Floats:
     """V[k, i]: best value of k segments up to the i-th allowed position; −∞ where there is none."""
     positions = rules.positions
     n = len(positions)
-    compiled = kernels(n_segments * n**2 / 5000)
+    compiled = load()
     if compiled is None:
         return search.best_values(scores, rules, n_segments)
     if _is_single(scores, rules):

@@ -88,7 +88,7 @@ def segment(
     whole blocks, and O(n (K + d)) memory. With a penalty O(d n m) time, where m is the number of
     candidates that survive pruning, in general a few segment lengths; O(n d) memory. With one
     feature and ``min_length=1``, functional pruning leaves some ten, however long the segments.
-    All this is compiled if numba is installed; short series wait for that until there were many.
+    All this is compiled if numba is installed; to load it takes a second, once.
 
     ``penalty="auto"`` looks at up to K = 2√n segments, in O(K n² + d n²). The number that lasts
     over the largest ratio of penalties is taken, if that ratio is at least 2.5. If none is, as in

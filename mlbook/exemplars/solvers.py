@@ -133,9 +133,8 @@ def solve_exemplars(
     A dual step costs at most O(n²), as does a sweep of the local search. Beside D there is a
     copy of it and, for the pairs looked at, two arrays of up to n × n entries.
 
-    If numba is installed, searches are compiled: for some 1,300 points and more, or once many
-    smaller ones have taken as long as it takes to load numba. Only sums are rounded otherwise,
-    which can decide between sets that are equally good.
+    If numba is installed, searches are compiled; to load it takes a second, once. Only sums are
+    rounded otherwise, which can decide between sets that are equally good.
 
     Parameters
     ----------

@@ -27,17 +27,17 @@ PLAIN = Kernels(functional, pruned, extend)  # not compiled: Python runs them li
 
 @pytest.fixture(params=["python", "numba"])
 def kernels(request, monkeypatch):
-    """Use the kernels for the shortest series too, as Python and as numba read them."""
+    """The kernels, as Python and as numba read them."""
     found = PLAIN if request.param == "python" else load()
     if found is None:
         pytest.skip("numba is not installed")
-    monkeypatch.setattr(compiled, "kernels", lambda points: found)
+    monkeypatch.setattr(compiled, "load", lambda: found)
     return found
 
 
 def without_kernels(monkeypatch, function, *args, **kwargs):
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "kernels", lambda points: None)
+        patch.setattr(compiled, "load", lambda: None)
         return function(*args, **kwargs)
 
 
@@ -49,20 +49,6 @@ def test_without_numba_there_is_none_and_one_word_of_advice(monkeypatch, caplog)
     assert [r.getMessage() for r in caplog.records] == [
         'numba makes this faster: pip install "mlbook[fast]"'
     ]
-
-
-def test_it_is_loaded_for_a_long_search_or_after_many_short_ones(monkeypatch):
-    calls = []
-    for points in ([compiled._PAYS_FROM], [compiled._PAYS_FROM / 4] * 4):
-        monkeypatch.setattr(compiled, "_searched", 0.0)
-        fake = lambda: calls.append(1) or PLAIN  # noqa: E731
-        fake.cache_info = lambda: load.cache_info()._replace(currsize=0)
-        monkeypatch.setattr(compiled, "load", fake)
-        found = [compiled.kernels(p) for p in points]
-        assert found == [None] * (len(points) - 1) + [PLAIN]
-    fake.cache_info = lambda: load.cache_info()._replace(currsize=1)
-    monkeypatch.setattr(compiled, "_searched", 0.0)
-    assert compiled.kernels(1) is PLAIN  # loaded already
 
 
 @pytest.mark.equation("Lajugie 2014, Eqs. 4-7")
@@ -142,7 +128,7 @@ def test_compiled_and_plain_search_agree(d, min_length, monkeypatch):
     found = load()
     if found is None:
         pytest.skip("numba is not installed")
-    monkeypatch.setattr(compiled, "kernels", lambda points: found)
+    monkeypatch.setattr(compiled, "load", lambda: found)
     n, rng = 1500, np.random.default_rng(4)
     rules = Rules(np.arange(n + 1), min_length, None)
     for x in kinds(n, rng):
