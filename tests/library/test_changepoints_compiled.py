@@ -201,7 +201,7 @@ def test_loss_augmented_series_with_few_and_with_many_features(d, monkeypatch):
     truth = np.repeat(np.arange(6), 50)
     X = rng.normal(size=(6, d))[truth] + rng.normal(size=(300, d))
     counting = found._replace(pruned=lambda *args: used.append(1) or found.pruned(*args))
-    monkeypatch.setattr(compiled, "kernels", lambda points: counting)
+    monkeypatch.setattr(compiled, "load", lambda: counting)
     for min_length in (1, 10):
         asked = {"M": np.full(d, 0.01), "min_length": min_length}
         quick = loss_augmented_segment(X, truth, **asked)

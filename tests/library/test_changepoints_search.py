@@ -75,7 +75,7 @@ def test_both_searches_keep_to_the_rules(blocks):
 @pytest.mark.parametrize("augmented", [False, True])
 def test_pruning_changes_nothing(min_length, augmented, monkeypatch):
     """Blocks of one or a few ends prune as early as can be; so do short segments."""
-    monkeypatch.setattr(compiled, "kernels", lambda points: None)
+    monkeypatch.setattr(compiled, "load", lambda: None)
     n = 60
     for seed in range(25):
         rng = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_the_pairs_of_positions_looked_at_grow_with_the_segments_not_with_the_se
         return score(self, starts, ends)
 
     monkeypatch.setattr(DataScores, "__call__", counted)
-    monkeypatch.setattr(compiled, "kernels", lambda points: None)
+    monkeypatch.setattr(compiled, "load", lambda: None)
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(40), 50)
     X = rng.normal(size=(40, 4))[truth] * 4 + rng.normal(size=(2000, 4))
