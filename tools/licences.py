@@ -34,7 +34,7 @@ GROUPS = {
     "book": "Building the book",
     "test": "Testing",
     "reproduce": "What the papers compare with",
-    "fast": "A compiled search for change points",
+    "fast": "Compiled searches for change points and exemplars",
     "scale": "Rows that do not fit on one machine",
 }
 
