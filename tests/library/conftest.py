@@ -1,6 +1,9 @@
 """Fixtures of several of the library's test files."""
 
+from contextlib import ExitStack
+
 import pytest
+from joblib import parallel_config
 
 
 @pytest.fixture(params=[None, (3, 4), (1, 1)], ids=["one block", "small blocks", "no blocks"])
@@ -22,3 +25,18 @@ def exemplar_search(request, monkeypatch):
     found = {"NumPy": lambda: None, "loops": lambda: loops, "numba": compiled.load}[request.param]()
     monkeypatch.setattr(compiled, "load", lambda: found)
     return request.param
+
+
+@pytest.fixture(params=["threading", "loky", "dask"])
+def two_workers(request):
+    """A context in which joblib has two workers: threads, processes, or processes of Dask."""
+    with ExitStack() as stack:
+        options = {}
+        if request.param == "loky":
+            options = {"max_nbytes": 20_000}  # larger arrays are read-only
+        if request.param == "dask":
+            distributed = pytest.importorskip("distributed")
+            setting = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+            cluster = stack.enter_context(distributed.LocalCluster(processes=True, **setting))
+            stack.enter_context(distributed.Client(cluster))
+        yield lambda: parallel_config(request.param, n_jobs=2, **options)

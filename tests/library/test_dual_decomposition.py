@@ -3,7 +3,6 @@
 import doctest
 import os
 import sys
-from contextlib import ExitStack
 from itertools import permutations
 
 import numpy as np
@@ -465,24 +464,16 @@ def learners():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
-def test_two_workers_compute_the_same_numbers(backend):
-    with ExitStack() as stack:
-        options = {"max_nbytes": 20_000} if backend == "loky" else {}  # larger arrays are read-only
-        if backend == "dask":
-            distributed = pytest.importorskip("distributed")
-            setting = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-            cluster = stack.enter_context(distributed.LocalCluster(processes=True, **setting))
-            stack.enter_context(distributed.Client(cluster))
-        for learner, Xs, ys in learners():
-            expected = clone(learner).fit(Xs, ys)
-            with parallel_config(backend, **options):
-                found = clone(learner).set_params(n_jobs=2).fit(Xs, ys)
-            for name in ("weights_", "objective_path_", "relaxed_loss_", "hinge_lower_bound_"):
-                assert_array_equal(getattr(found, name), getattr(expected, name))
-            latent = "states_" if isinstance(learner, LatentGridCRF) else "exemplars_"
-            for own, other in zip(getattr(found, latent), getattr(expected, latent), strict=True):
-                assert_array_equal(own, other)
+def test_two_workers_compute_the_same_numbers(two_workers):
+    for learner, Xs, ys in learners():
+        expected = clone(learner).fit(Xs, ys)
+        with two_workers():
+            found = clone(learner).set_params(n_jobs=2).fit(Xs, ys)
+        for name in ("weights_", "objective_path_", "relaxed_loss_", "hinge_lower_bound_"):
+            assert_array_equal(getattr(found, name), getattr(expected, name))
+        latent = "states_" if isinstance(learner, LatentGridCRF) else "exemplars_"
+        for own, other in zip(getattr(found, latent), getattr(expected, latent), strict=True):
+            assert_array_equal(own, other)
 
 
 class Elsewhere(Flat):

@@ -2,7 +2,6 @@
 
 import os
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -40,15 +39,14 @@ def test_one_worker_is_this_process(n_jobs):
     ],
     ids=["sequences", "known", "spectral", "partial labels"],
 )
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_the_same_numbers_for_every_number_of_workers(setting, backend):
+def test_the_same_numbers_for_every_number_of_workers(setting, two_workers):
     shape = {"n_samples": 60, "n_segments": (3, 4), "min_length": 8}
     Xs, ys = make_change_points(5, n_relevant=2, n_irrelevant=3, random_state=0, **shape)[:2]
     setting = dict(setting)
     if setting.pop("partial", False):
         ys = [np.where(np.arange(len(y)) < 45, y, -1) for y in ys]
     one = LargeMarginMetric(**setting).fit(Xs, ys)
-    with joblib.parallel_config(backend=backend):
+    with two_workers():
         two = LargeMarginMetric(n_jobs=2, **setting).fit(Xs, ys)
     assert_array_equal(one.components_, two.components_)
     for name in ("penalty_", "objective_", "lower_bound_", "n_iter_", "n_alternations_"):
