@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from mlbook.baselines.correlation_clustering import (
+from book.reproduction.correlation_clustering import (
     CorrelationClusteringSVM,
     correlation_clusters,
     correlation_clusters_exact,
@@ -146,6 +146,8 @@ def test_a_partition_that_cannot_be_violated_stops_at_once():
         (lambda: correlation_clusters(np.ones((2, 3))), r"S must be square; got shape \(2, 3\)"),
         (lambda: correlation_clusters([[0, np.nan], [np.nan, 0]]), "S contains NaN"),
         (lambda: correlation_score(np.eye(2), [0]), r"labels must have shape \(2,\).*\(1,\)"),
+        (lambda: correlation_score(np.eye(2), [0, np.nan]), "labels contains NaN"),
+        (lambda: correlation_score(np.eye(2), [0, -1]), "must not be negative"),
     ],
 )
 def test_bad_similarities(call, message):
