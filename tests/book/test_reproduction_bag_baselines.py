@@ -1,5 +1,6 @@
 """Baselines on bags: every formula against loops over instances, and what each step promises."""
 
+import doctest
 from itertools import product
 
 import numpy as np
@@ -405,3 +406,8 @@ def test_nearest_pairs_by_blocks(entries, monkeypatch):
         D = np.square(A[starts[p] : starts[p] + sizes[p], None] - B[columns[p] :][: widths[p]])
         i, j = np.unravel_index(D.sum(axis=2).argmin(), D.shape[:2])
         assert (rows[p], found[p]) == (starts[p] + i, columns[p] + j)
+
+
+def test_examples_of_the_docstrings():
+    found = doctest.testmod(bag_baselines)
+    assert found.attempted > 0 and found.failed == 0

@@ -1,5 +1,7 @@
 """Correlation clustering against all partitions, its SVM against the primal problem."""
 
+import doctest
+
 import enumeration
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
+from book.reproduction import correlation_clustering
 from book.reproduction.correlation_clustering import (
     CorrelationClusteringSVM,
     correlation_clusters,
@@ -181,3 +184,8 @@ def test_bad_features():
     model = CorrelationClusteringSVM().fit([STACK], [[0, 0, 1]])
     with pytest.raises(ValueError, match=r"features must have shape \(2, n, m\); got \(3, 3\)"):
         model.predict(STACK[0])
+
+
+def test_examples_of_the_docstrings():
+    found = doctest.testmod(correlation_clustering)
+    assert found.attempted > 0 and found.failed == 0
