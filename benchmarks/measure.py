@@ -22,8 +22,9 @@ MEMORY_SHARE = 0.7  # of the machine's memory, for one measurement
 def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, Any]:
     """Compare a function with its reference at one size.
 
-    The first call gives the memory, the error and the rest. Then reference and function take
-    turns, for about as long as told and at least once; each turn gives a ratio.
+    Two calls with little data load and compile what is needed. The next call gives the memory, the
+    error and the rest. Then reference and function take turns, for about as long as told and at
+    least once; each turn gives a ratio.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         "cpu_seconds" and "reference_cpu_seconds" of the fastest turns, as processor time of all
         threads, their "cpu_ratio", and "cpu_ratios", the smallest and the largest within one
         turn; "seconds", "reference_seconds" and "ratio", the same on the wall clock, and there the
-        ratio of the medians, "median_ratio"; "first_cpu_seconds", what the first call took more
-        than the fastest: loading and compiling; the number of "repeats"; "extra_bytes" that the
+        ratio of the medians, "median_ratio"; "first_cpu_seconds", what the first call with little
+        data took more than the second: loading and compiling; the number of "repeats"; "extra_bytes" that the
         function took beside the data and, as a share of them, "memory"; "error" where it is known,
         or None; and what the benchmark compares besides.
 
@@ -55,11 +56,11 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
             need(module, project=module.replace("_", "-"), extra=source)
         elif find_spec(module) is None:
             raise ImportError(f"this needs {module}: pip install {module}")
+    tiny = benchmark.make(*benchmark.tiny)
+    first, again = (_clock(benchmark.subject, tiny)[1] for _ in range(2))
     data = benchmark.make(n, d)
     before = peak_bytes(reset=True)
-    first = time.process_time()
     result = benchmark.subject(data)
-    first = time.process_time() - first
     extra = peak_bytes() - before
     error = benchmark.error(data, result) if benchmark.error else None
     reference_result = benchmark.reference(data)
@@ -81,7 +82,7 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         "reference_seconds": reference.min(),
         "ratio": subject.min() / reference.min(),
         "median_ratio": float(np.median(subject) / np.median(reference)),
-        "first_cpu_seconds": max(0.0, first - subject_cpu.min()),
+        "first_cpu_seconds": max(0.0, first - again),
         "repeats": len(turns),
         "extra_bytes": extra,
         "memory": extra / data.nbytes if hasattr(data, "nbytes") else None,

@@ -76,8 +76,9 @@ class Finding(NamedTuple):
 
 _MLCA, _CRF, _MI = "mlca.ipynb", "latent_crf.ipynb", "mimlca.ipynb"
 _CP, _SEG, _KM = "change_points.ipynb", "segmentation.ipynb", "kmeans.ipynb"
-_R16, _R11, _R14, _RSEG = (
-    f"reproduction/{p}.ipynb" for p in ("law2016", "komodakis2011", "lajugie2014", "segmentation")
+_R16, _R17, _R11, _R14, _RSEG = (
+    f"reproduction/{p}.ipynb"
+    for p in ("law2016", "law2017", "komodakis2011", "lajugie2014", "segmentation")
 )
 
 FINDINGS: dict[str, tuple[Finding, ...]] = {
@@ -146,7 +147,7 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
             "optimal", "Not the optimal assignment", ERROR, _MI, "What the theorem does not say"
         ),
         Finding("eigenfaces", "What eigenfaces are", ERROR, _MI, "The algorithm"),
-        Finding("listing", "A sum in the listing of A.10", ERROR, "api/baselines_bags.md", ""),
+        Finding("listing", "A sum in the listing of A.10", ERROR, _R17, "Why MIML does not learn"),
         Finding("column", "Row or column", ERROR, _MI, "The algorithm"),
         Finding(
             "discrepancy",

@@ -51,6 +51,7 @@ __all__ = [
     "error_of_cut",
     "free_partitions",
     "hausdorff",
+    "hinge_lines",
     "hinge_of_partitions",
     "hinge_of_six_points",
     "irrelevant_columns",
@@ -82,6 +83,7 @@ __all__ = [
     "the_problem",
     "wandering_series",
     "wrong_labels",
+    "wrongly_cut",
 ]
 
 
@@ -170,6 +172,22 @@ def hausdorff(a: Integers, b: Integers) -> float:
     starts = [segment_starts(labels)[1:] for labels in (a, b)]
     gaps = np.abs(np.subtract.outer(*starts))
     return float(max(gaps.min(axis=0).max(), gaps.min(axis=1).max()))
+
+
+def hinge_lines(x: Floats, y: Integers) -> list[tuple[float, float]]:
+    """Offset and slope in b of the term of each segmentation in the structured hinge of y.
+
+    Examples
+    --------
+    >>> hinge_lines(np.array([0.0, 2.0]), np.array([0, 0]))  # both points together, then apart
+    [(0.0, 0.0), (1.0, 2.0)]
+    """
+    own, found = equivalence_matrix(y), []
+    for labels in splits_in_time(len(x)):
+        C = equivalence_matrix(labels)
+        offset = np.trace(own) + np.trace(C) - 2 * np.sum(own * C)
+        found.append((float(offset), float(x @ (C - own) @ x)))
+    return found
 
 
 def pieces(partitions: Sequence[Integers]) -> Floats:
@@ -1212,3 +1230,16 @@ def noise_with_memory(n: int, correlation: float, seed: int) -> Floats:
     fresh = np.random.default_rng(seed).normal(size=n)
     fresh[1:] *= np.sqrt(1 - correlation**2)
     return lfilter([1.0], [1.0, -correlation], fresh)
+
+
+def wrongly_cut(penalty: float, correlation: float, slope: float, n_series: int = 100) -> Floats:
+    """Tell in which series of 300 numbers without a change point the price finds one.
+
+    Examples
+    --------
+    >>> wrongly_cut(1e9, 0.9, 0.03, n_series=2)
+    array([False, False])
+    """
+    line = slope * np.arange(300)
+    series = (line + noise_with_memory(300, correlation, seed) for seed in range(n_series))
+    return np.array([segment(x[:, None], penalty=penalty)[-1] > 0 for x in series])

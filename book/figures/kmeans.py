@@ -10,16 +10,19 @@ from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 
 from book.spread import mean_of
+from mlbook._arrays import Floats
 from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound, spectral_embedding
 from mlbook.partitions import equivalence_matrix, f_measure, partition_loss, rand_loss
 from mlbook.plots import COLORS, INK, MARKERS, scatter, show_matrix, subplots
 
 __all__ = [
     "all_partitions",
+    "bases_far_and_near",
     "best_on_a_line",
     "best_segmentation",
     "bound_over_k",
     "clusters_and_gaps",
+    "distortion_checks",
     "free_and_contiguous",
     "gap",
     "gaussians",
@@ -354,6 +357,57 @@ def peak_memory(call: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def distortion_checks(seeds: int) -> tuple[list[bool], list[bool], list[bool]]:
+    """Compare distortions of all 52 partitions of five random points under random metrics.
+
+    Returns
+    -------
+    lists of bool
+        Is the distortion, summed point by point, ⟨I − C, XMXᵀ⟩? Is it linear in M? Is it larger
+        around other points than the means, and with a metric of rank one not smaller?
+
+    Examples
+    --------
+    >>> [all(found) for found in distortion_checks(seeds=1)]
+    [True, True, True]
+    """
+    same, linear, means = [], [], []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        X, F, G = rng.normal(size=(3, 5, 3))
+        M, N, flat = F.T @ F, G.T @ G, np.outer(G[0], G[0])
+        for labels in map(np.array, all_partitions(5)):
+            C = equivalence_matrix(labels)
+            around = X - C @ X
+            groups = [X[labels == c] for c in np.unique(labels)]
+            by_hand = sum(
+                (x - Z.mean(axis=0)) @ M @ (x - Z.mean(axis=0)) for Z in groups for x in Z
+            )
+            same.append(bool(np.isclose(by_hand, np.sum((np.eye(5) - C) * (X @ M @ X.T)))))
+            mixed = distortion(X, labels, M) + 2 * distortion(X, labels, N)
+            linear.append(bool(np.isclose(mixed, distortion(X, labels, M + 2 * N))))
+            step = 10.0 ** -rng.integers(4) * rng.normal(size=(5, 3))
+            moved = around - step[labels]
+            means.append(bool(np.sum(around @ M * around) < np.sum(moved @ M * moved)))
+            other = np.sum(moved @ flat * moved)
+            means.append(bool(distortion(X, labels, flat) <= other + 1e-9))
+    return same, linear, means
+
+
+def bases_far_and_near(basis: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield 100 other orthonormal bases, half of them near the space of the given one.
+
+    Examples
+    --------
+    >>> len(list(bases_far_and_near(np.eye(3)[:, :1], np.random.default_rng(0))))
+    100
+    """
+    for i in range(50):
+        far = rng.normal(size=basis.shape)
+        yield np.linalg.qr(far)[0]
+        yield np.linalg.qr(basis + 10.0 ** -(i % 4) * far)[0]
 
 
 def all_partitions(n: int) -> Iterator[tuple[int, ...]]:

@@ -180,7 +180,7 @@ def peers(results: Results) -> list[tuple[str, ...]]:
     Returns one row per benchmark in `PEERS`: the work, rows and features, the peer, and the
     processor time in units of the peer's.
     """
-    table = []
+    table: list[tuple[str, ...]] = []
     for name, what in PEERS.items():
         lines = _lines(results, name)
         if lines:

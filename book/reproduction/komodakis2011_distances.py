@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
+from book.reproduction.correlation_clustering import CorrelationClusteringSVM
 from book.reproduction.komodakis2011_exemplars import (
     PRICES,
     cluster,
@@ -18,7 +19,6 @@ from book.reproduction.komodakis2011_exemplars import (
 from book.reproduction.units import Unit
 from book.reproduction.views import distance_stack, image_views
 from mlbook._arrays import Floats, Integers
-from mlbook.baselines.correlation_clustering import CorrelationClusteringSVM
 from mlbook.datasets import (
     load_image_folder,
     load_texture_patches,

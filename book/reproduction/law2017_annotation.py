@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
+from book.reproduction.bag_baselines import mildml, miml
 from book.reproduction.law2017_classifiers import (
     APPENDIX,
     BAG_CLASSIFIERS,
@@ -26,7 +27,6 @@ from mlbook.bags import (
     coverage,
     one_error,
 )
-from mlbook.baselines.bags import mildml, miml
 from mlbook.datasets import BagData, load_birds, load_corel5k
 from mlbook.mimlca import MIMLCA
 

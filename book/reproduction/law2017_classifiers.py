@@ -9,10 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from book.reproduction.units import Unit
-from mlbook._arrays import Floats
-from mlbook.bags import Bags
-from mlbook.baselines.bags import (
+from book.reproduction.bag_baselines import (
     DISSIMILARITIES,
     bag_dissimilarities,
     class_to_bag_scores,
@@ -20,6 +17,9 @@ from mlbook.baselines.bags import (
     minimax_features,
     one_vs_rest_scores,
 )
+from book.reproduction.units import Unit
+from mlbook._arrays import Floats
+from mlbook.bags import Bags
 
 N_FOLDS = 10
 N_PAIRS = {"smoke": 100, "book": 1000, "full": 5000}  # of bags, for MildML

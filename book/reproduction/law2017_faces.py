@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.metrics import pairwise_distances_argmin
 
+from book.reproduction.bag_baselines import mildml, miml
 from book.reproduction.law2017_classifiers import (
     APPENDIX,
     BAG_CLASSIFIERS,
@@ -21,7 +22,6 @@ from book.reproduction.law2017_classifiers import (
 from book.reproduction.units import Unit, timed
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
-from mlbook.baselines.bags import mildml, miml
 from mlbook.datasets import (
     WeakBags,
     bags_from_labels,

@@ -27,9 +27,7 @@ extra ``reproduce``.
 
 `RCA`, `KISSME` and `LDAMetric` are estimators: they have `fit`, `transform`, `cluster` and `score`.
 
-The files: `metrics` (all of these), `estimators` (three of them for scikit-learn), `bags`
-(methods that learn from bags of instances), and `correlation_clustering` (a structured SVM whose
-output is a partition).
+The files: `metrics` (all of these) and `estimators` (three of them for scikit-learn).
 """
 
 from mlbook.baselines.estimators import KISSME, RCA, LDAMetric

@@ -11,11 +11,11 @@ pytest.importorskip("IPython")
 
 from book.figures.reproduction import law2017 as demo
 from book.reproduction import find, law2017, load
+from book.reproduction.bag_baselines import DISSIMILARITIES
 from book.reproduction.experiment import parse
 from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES
 from book.reproduction.law2017_printed import PRINTED1, PRINTED4
 from book.reproduction.runs import summarize
-from mlbook.baselines.bags import DISSIMILARITIES
 from mlbook.datasets import BAG_SIZE_COUNTS
 
 pytestmark = pytest.mark.book

@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import ConvergenceWarning
 
-from mlbook.bags import Bags, candidate_labels, citation_knn_scores
-from mlbook.baselines import bags as bag_methods
-from mlbook.baselines.bags import mildml, miml
-from mlbook.baselines.correlation_clustering import correlation_score
+from mlbook.bags import candidate_labels, citation_knn_scores
 from mlbook.changepoints import constraints_from_labels, segment, segmentation_path
 from mlbook.datasets import bags_from_labels, hide_labels
 from mlbook.grid_crf import GridProblem
@@ -110,8 +106,6 @@ def test_a_graph_without_edges():
     [
         (lambda: constraints_from_labels(y.astype(np.uint64) + 2**63), "less than 2\\^63"),
         (lambda: hide_labels([np.where(y == 1, np.nan, y)], 0.5), "each of labels must .* float64"),
-        (lambda: correlation_score(hostile_calls.W, np.where(y, y, np.nan)), "labels contains NaN"),
-        (lambda: correlation_score(hostile_calls.W, y - 1), "must not be negative"),
         (lambda: BinaryMLCA().fit(X, np.where(y, 0, -1)), "-1 means unlabelled"),
         (lambda: bags_from_labels(np.where(X[0, 0] == X, np.nan, X), y), "X contains NaN"),
         (lambda: partition_loss(np.ma.masked_equal(y, 2), y), "a must have no masked entries"),
@@ -137,26 +131,3 @@ def test_a_grid_is_never_searched_for_ever(weight):
     for search in (problem.decode, problem.complete):
         with pytest.raises(ValueError, match=r"w must (hold .* finite numbers|be at most 1e\+100)"):
             search(w, None)
-
-
-def test_methods_that_stop_early_say_so():
-    rng = np.random.default_rng(0)
-    bags, Y = Bags(rng.normal(size=(60, 4)), np.arange(0, 61, 3)), np.eye(2)[np.arange(20) % 2]
-    with pytest.warns(ConvergenceWarning, match="miml: the ratio still rises after max_iter=1"):
-        miml(bags, Y, n_components=3, max_iter=1, tol=0.0)
-    with pytest.warns(ConvergenceWarning, match="mildml: nearest instances .* max_iter=1"):
-        mildml(bags, Y, n_components=2, n_pairs=40, max_iter=1, random_state=0)
-
-
-@pytest.mark.parametrize("entries", [1, 8, 2**23])
-def test_nearest_pairs_by_blocks(entries, monkeypatch):
-    rng = np.random.default_rng(0)
-    A, B = rng.normal(size=(9, 2)), rng.normal(size=(7, 2))
-    starts, sizes = np.array([0, 3, 4, 2]), np.array([3, 1, 5, 2])
-    columns, widths = np.array([0, 2, 1, 6]), np.array([2, 4, 3, 1])
-    monkeypatch.setattr(bag_methods, "BLOCK_ENTRIES", entries)
-    rows, found = bag_methods._PairRuns(starts, sizes, columns, widths).nearest(A, B)
-    for p in range(4):
-        D = np.square(A[starts[p] : starts[p] + sizes[p], None] - B[columns[p] :][: widths[p]])
-        i, j = np.unravel_index(D.sum(axis=2).argmin(), D.shape[:2])
-        assert (rows[p], found[p]) == (starts[p] + i, columns[p] + j)

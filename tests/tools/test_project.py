@@ -98,7 +98,6 @@ ALSO = {
     "large_margin": {"changepoints", "kmeans"},
     "latent_crf": {"dual_decomposition", "exemplars"},
     "mimlca": {"mlca", "bags"},
-    "baselines": {"bags"},
 }
 GROUND = {name: set() for name in SHARED} | {  # no other room
     "_validation": {"_arrays"},

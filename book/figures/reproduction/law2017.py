@@ -18,6 +18,7 @@ from scipy.stats import t as student
 from book.figures.ages import mark_age
 from book.figures.mimlca import digit_bags
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
+from book.reproduction.bag_baselines import class_to_bag_metric
 from book.reproduction.experiment import Number, parse
 from book.reproduction.law2017_annotation import VOTERS, annotation_metric, draw_split
 from book.reproduction.law2017_classifiers import N_FOLDS, bag_classifier_scores
@@ -25,7 +26,6 @@ from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fo
 from book.spread import mean_and_spread, mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
-from mlbook.baselines.bags import class_to_bag_metric
 from mlbook.mimlca import MIMLCA
 from mlbook.plots import COLORS, MARKERS, subplots
 

@@ -1,5 +1,6 @@
 """Baselines on bags: every formula against loops over instances, and what each step promises."""
 
+import doctest
 from itertools import product
 
 import numpy as np
@@ -9,9 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from mlbook.bags import Bags, bag_distances
-from mlbook.baselines import bags as bag_baselines
-from mlbook.baselines.bags import (
+from book.reproduction import bag_baselines
+from book.reproduction.bag_baselines import (
     DISSIMILARITIES,
     bag_dissimilarities,
     class_to_bag_metric,
@@ -22,6 +22,7 @@ from mlbook.baselines.bags import (
     minimax_features,
     one_vs_rest_scores,
 )
+from mlbook.bags import Bags, bag_distances
 
 
 def random_bags(rng, m=12, d=4, largest=4):
@@ -382,3 +383,31 @@ def test_one_vs_rest_is_one_classifier_for_each_label():
     for c in range(2):
         assert np.array_equal(scores[:, c], SVC().fit(F, Y[:, c]).decision_function(G))
     assert np.all(scores[:, 2] == -np.inf) and np.all(scores[:, 3] == np.inf)
+
+
+def test_methods_that_stop_early_say_so():
+    rng = np.random.default_rng(0)
+    bags, Y = Bags(rng.normal(size=(60, 4)), np.arange(0, 61, 3)), np.eye(2)[np.arange(20) % 2]
+    with pytest.warns(ConvergenceWarning, match="miml: the ratio still rises after max_iter=1"):
+        miml(bags, Y, n_components=3, max_iter=1, tol=0.0)
+    with pytest.warns(ConvergenceWarning, match="mildml: nearest instances .* max_iter=1"):
+        mildml(bags, Y, n_components=2, n_pairs=40, max_iter=1, random_state=0)
+
+
+@pytest.mark.parametrize("entries", [1, 8, 2**23])
+def test_nearest_pairs_by_blocks(entries, monkeypatch):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(9, 2)), rng.normal(size=(7, 2))
+    starts, sizes = np.array([0, 3, 4, 2]), np.array([3, 1, 5, 2])
+    columns, widths = np.array([0, 2, 1, 6]), np.array([2, 4, 3, 1])
+    monkeypatch.setattr(bag_baselines, "BLOCK_ENTRIES", entries)
+    rows, found = bag_baselines._PairRuns(starts, sizes, columns, widths).nearest(A, B)
+    for p in range(4):
+        D = np.square(A[starts[p] : starts[p] + sizes[p], None] - B[columns[p] :][: widths[p]])
+        i, j = np.unravel_index(D.sum(axis=2).argmin(), D.shape[:2])
+        assert (rows[p], found[p]) == (starts[p] + i, columns[p] + j)
+
+
+def test_examples_of_the_docstrings():
+    found = doctest.testmod(bag_baselines)
+    assert found.attempted > 0 and found.failed == 0

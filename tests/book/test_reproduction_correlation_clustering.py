@@ -1,5 +1,7 @@
 """Correlation clustering against all partitions, its SVM against the primal problem."""
 
+import doctest
+
 import enumeration
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from mlbook.baselines.correlation_clustering import (
+from book.reproduction import correlation_clustering
+from book.reproduction.correlation_clustering import (
     CorrelationClusteringSVM,
     correlation_clusters,
     correlation_clusters_exact,
@@ -146,6 +149,8 @@ def test_a_partition_that_cannot_be_violated_stops_at_once():
         (lambda: correlation_clusters(np.ones((2, 3))), r"S must be square; got shape \(2, 3\)"),
         (lambda: correlation_clusters([[0, np.nan], [np.nan, 0]]), "S contains NaN"),
         (lambda: correlation_score(np.eye(2), [0]), r"labels must have shape \(2,\).*\(1,\)"),
+        (lambda: correlation_score(np.eye(2), [0, np.nan]), "labels contains NaN"),
+        (lambda: correlation_score(np.eye(2), [0, -1]), "must not be negative"),
     ],
 )
 def test_bad_similarities(call, message):
@@ -179,3 +184,8 @@ def test_bad_features():
     model = CorrelationClusteringSVM().fit([STACK], [[0, 0, 1]])
     with pytest.raises(ValueError, match=r"features must have shape \(2, n, m\); got \(3, 3\)"):
         model.predict(STACK[0])
+
+
+def test_examples_of_the_docstrings():
+    found = doctest.testmod(correlation_clustering)
+    assert found.attempted > 0 and found.failed == 0
