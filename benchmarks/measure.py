@@ -42,9 +42,9 @@ def measure(benchmark: Benchmark, n: int, d: int, seconds: float) -> dict[str, A
         threads, their "cpu_ratio", and "cpu_ratios", the smallest and the largest within one
         turn; "seconds", "reference_seconds" and "ratio", the same on the wall clock, and there the
         ratio of the medians, "median_ratio"; "first_cpu_seconds", what the first call with little
-        data took more than the second: loading and compiling; the number of "repeats"; "extra_bytes" that the
-        function took beside the data and, as a share of them, "memory"; "error" where it is known,
-        or None; and what the benchmark compares besides.
+        data took more than the second: loading and compiling; the number of "repeats";
+        "extra_bytes" that the function took beside the data and, as a share of them, "memory";
+        "error" where it is known, or None; and what the benchmark compares besides.
 
     Raises
     ------
