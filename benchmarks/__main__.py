@@ -125,7 +125,7 @@ def growth(lines: Sequence[Line], axis: str, least: int = 0) -> float | None:
     other = {"n": "d", "d": "n"}[axis]
     groups: dict[int, list[tuple[float, float]]] = {}
     for line in lines:
-        if "cpu_seconds" in line and line["n"] >= least:
+        if "cpu_seconds" in line and line["n"] >= least and line[axis]:
             point = np.log(line[axis]), np.log(line["cpu_seconds"])
             groups.setdefault(line[other], []).append(point)
     longest = max(groups.values(), key=len, default=[])
