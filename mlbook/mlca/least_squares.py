@@ -122,6 +122,10 @@ class GramDigest:
     A = property(lambda self: self.triangle.A)
     B = property(lambda self: self.triangle.B)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send what cannot be computed again."""
+        return GramDigest, (self.gram, self.cross, self.sure)
+
     @property
     def width(self) -> int:
         """The number p of columns."""
