@@ -109,10 +109,10 @@ def on_cluster(n: int, d: int, workers: int, chunk: int = CHUNK) -> tuple[dict[s
     X = da.concatenate(
         [da.from_delayed(make(i, chunk, d), (chunk, d), np.float64) for i in range(n // chunk)]
     )
-    y = np.arange(n) % N_CLASSES
+    y = da.arange(n, chunks=chunk) % N_CLASSES
     options: dict[str, Any] = {"dashboard_address": ":0", "silence_logs": "CRITICAL"}
     with (
-        LocalCluster(workers, threads_per_worker=1, **options) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, **options) as cluster,
         Client(cluster) as client,
     ):
         begin = time.perf_counter()
