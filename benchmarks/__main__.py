@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.cases import BENCHMARKS
 from benchmarks.measure import limit_memory, measure
+from benchmarks.missed import reason
 from book.sources import closure, fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,9 +145,8 @@ def judge(lines: Sequence[Line]) -> list[Line]:
         for bar in BENCHMARKS[name].bars:
             value = found.get((name, *bar.size), {}).get(bar.key)
             passed = None if value is None else value <= bar.limit
-            verdicts.append(
-                {"what": bar.what, "value": value, "limit": bar.limit, "passed": passed}
-            )
+            verdict = {"what": bar.what, "value": value, "limit": bar.limit, "passed": passed}
+            verdicts.append(verdict | ({"why": reason(bar.what)} if passed is False else {}))
     return verdicts
 
 
@@ -257,6 +257,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verdict = {True: "passed", False: "MISSED", None: "not measured"}[bar["passed"]]
         value = "" if bar["value"] is None else f"{bar['value']:.3g}"
         print(f"  {bar['what']:<56} {value:>9}  at most {bar['limit']:g}: {verdict}")
+        if bar.get("why"):
+            print(f"    {bar['why']}")
     print()
     write(result, options.output)
     plot(result, options.output.with_suffix(".svg"))

@@ -38,6 +38,7 @@ __all__ = [
     "largest_run",
     "many_machines",
     "merging_picture",
+    "missed_bars",
     "model_and_measurements",
     "peers",
     "power_of_ten",
@@ -188,6 +189,15 @@ def peers(results: Results) -> list[tuple[str, ...]]:
             size = f"{most['n']:,}" + (f" × {most['d']:,}" if most["d"] else "")
             table.append((what, size, most["versus"], f"{most['cpu_ratio']:.2g}"))
     return table
+
+
+def missed_bars(results: Results) -> list[tuple[str, ...]]:
+    """Return the bars that were set for the library and are missed: what, by how much, and why."""
+    return [
+        (bar["what"], f"{bar['value']:.2f}", f"{bar['limit']:g}", bar["why"])
+        for bar in results["bars"]
+        if bar["passed"] is False
+    ]
 
 
 def merging_picture() -> Figure:
