@@ -109,13 +109,13 @@ def weights_and_clusters() -> Figure:
     return figure
 
 
-def noisy_shares() -> tuple[float, float, float]:
-    """Say how much noisy features weigh in the picture of the weights.
+def noisy_shares(seed: int = 0) -> tuple[float, float, float]:
+    """Say how much noisy features weigh in the picture of the weights, or in another draw of it.
 
     Returns how many times the mean squared difference of clean features theirs is, their share of
     the sum of the weights, and their share of the mean distance.
     """
-    model, _, _ = _learned(0.5, **PICTURE)
+    model, _, _ = _learned(0.5, **{**PICTURE, "seed": seed})
     scales, parts = model.scales_, model.weights_ * model.scales_
     of_weights, of_distance = (float(a[50:].sum() / a.sum()) for a in (model.weights_, parts))
     return float(scales[50:].mean() / scales[:50].mean()), of_weights, of_distance
