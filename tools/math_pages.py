@@ -60,14 +60,14 @@ def of_node(node: nodes.math | nodes.math_block, display: bool) -> str:
 
 def visit_math(writer: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
-    writer.body.append(writer.starttag(node, "span", "", CLASS="math"))
+    writer.body.append(writer.starttag(node, "span", "", CLASS="math notranslate"))
     writer.body.append(f"{of_node(node, display=False)}</span>")
     raise nodes.SkipNode
 
 
 def visit_math_block(writer: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula that stands alone, and its number."""
-    writer.body.append(writer.starttag(node, "div", CLASS="math"))
+    writer.body.append(writer.starttag(node, "div", CLASS="math notranslate"))
     if node["number"]:
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
         writer.add_permalink_ref(node, "Link to this equation")

@@ -15,6 +15,7 @@ ROOMS = (
     "source_pages",
     "quiz_pages",
     "math_pages",
+    "permalinks",
     "page_nodes",
     "page_policy",
 )
