@@ -124,7 +124,7 @@ class Draw:
         return self("label", escape(label), range_, shown, class_="mlbook-live-slider")
 
     def choice(self, name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
-        """Return radio buttons for pairs (value, label); the view has parts NAME-VALUE, "checked"."""
+        """Return radio buttons for pairs (value, label); parts NAME-VALUE have "checked"."""
         buttons = [
             self(
                 "label",
