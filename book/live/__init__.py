@@ -1,0 +1,28 @@
+"""Live figures: a reader drags a point and the result follows, on a page and in a notebook.
+
+A figure NAME has three parts, found by their names:
+
+- ``NAME.js`` moves it in the browser; what it must provide is written at the top of ``core.js``.
+- ``NAME.py`` has the Python twins ``compute(state)`` and ``view(state, result)`` of the same
+  algorithm; ``body(state, result, draw)``, which writes the complete first picture as HTML and
+  SVG with the helper `book.live.markup.Draw`; and the function ``NAME(...)``, which makes a first
+  state, of the book's data or the reader's, and returns `book.live.figure.show("NAME", state)`.
+- ``tests/book/test_live_NAME.py`` compares the twins on random states, and Python with the library.
+
+Python draws and JavaScript only moves: what Python draws is the picture without JavaScript, in
+print, and before the first touch. Every function ``NAME`` can be called from here:
+
+>>> from book import live
+>>> live.metric()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from book.live.figure import FIGURES
+
+__all__ = list(FIGURES)
+
+for _name in FIGURES:
+    globals()[_name] = getattr(import_module(f"book.live.{_name}"), _name)
