@@ -551,6 +551,10 @@ def simulate(
     return end + tree * merge
 
 
+EXPONENTS, WORKERS, STORAGE = range(8, 13), (1, 10, 30, 100, 1000), (0.2, 0.5, 1, 2, 5)
+"""Rows as powers of ten, workers, and GB/s each of them reads, of the explorer."""
+
+
 def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, str]:
     """Draw the predicted time over the number of workers, and what it is spent on."""
     machine = fitted_machine(benchmarks(), storage=storage * 1e9)

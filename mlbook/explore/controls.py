@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-#: Most states (combinations of values) of one explorer: about a hundred.
-MAX_STATES = 120
+#: Most states (combinations of values) of one explorer: three sliders of five values.
+MAX_STATES = 125
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ for (const box of document.querySelectorAll(".mlbook-explore-controls[hidden]"))
   }));
 
   // The same explorer twice on one page: keep ids and groups of buttons apart.
-  for (const element of box.querySelectorAll("[id]")) {
-    const old = element.id;
-    while (document.getElementById(element.id) !== element) element.id += "-again";
-    if (element.id === old) continue;
-    for (const name of ["for", "aria-labelledby", "name"]) {
-      for (const other of box.querySelectorAll(`[${name}="${old}"]`)) other.setAttribute(name, element.id);
+  const number = document.querySelectorAll(".mlbook-explore-controls:not([hidden])").length;
+  for (const name of ["id", "for", "aria-labelledby", "name"]) {
+    for (const element of box.querySelectorAll(`[${name}]`)) {
+      element.setAttribute(name, `${element.getAttribute(name)}-${number}`);
     }
   }
+  for (const input of box.querySelectorAll("[type=radio]")) input.checked = input.defaultChecked;
 
   const place = ({ inputs }) =>
     inputs.length > 1 ? inputs.findIndex((input) => input.checked) : Number(inputs[0].value);
