@@ -246,13 +246,14 @@ def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
     scatter(left, X[:, :5] @ np.column_stack([np.cos(angles), np.sin(angles)]), labels)
     left.set(title=f"k = {k}", xticks=[], yticks=[], xlim=(-10.5, 10.5), ylim=(-10.5, 10.5))
     left.set_aspect("equal")
-    ax.plot(counts, found, marker=MARKERS[0], label="k-means")
-    ax.plot(counts, bounds, marker=MARKERS[1], linestyle="--", label="lower bound")
-    ax.fill_between(counts, bounds, found, alpha=0.15, linewidth=0)
+    above, under = found / found[0], bounds / found[0]
+    ax.plot(counts, above, marker=MARKERS[0], label="k-means")
+    ax.plot(counts, under, marker=MARKERS[1], linestyle="--", label="lower bound")
+    ax.fill_between(counts, under, above, alpha=0.15, linewidth=0)
     ax.axvline(k, color=INK, linewidth=1, linestyle=":")
-    ax.set(xlabel="clusters k", title="distortion", ylim=(0, None), xticks=counts[::3])
-    ax.ticklabel_format(axis="y", style="plain")
-    ax.legend(frameon=False)
+    ax.set(xlabel="clusters k", title="distortion / that of k = 1", xticks=counts[::3])
+    ax.set_ylim(0, 1.05)
+    ax.legend(frameon=False, loc="upper right")
     here, below = found[k - 1], bounds[k - 1]
     return figure, (
         f"k = {k}, {d} features: distortion {here:.0f}, bound {below:.0f}; "

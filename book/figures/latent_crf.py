@@ -303,9 +303,9 @@ def _shade_offers(ax: Axes, X: Floats, offers: Floats, penalty: float) -> None:
     places = np.stack(np.meshgrid(side, side), axis=-1)
     ways = np.linalg.norm(places[:, :, None] - X, axis=-1)
     offered = np.maximum(offers - ways, 0).sum(axis=-1) / penalty
-    levels = np.linspace(0, 1, 6)
-    ax.contourf(side, side, offered, levels, cmap="Greys", vmin=0, vmax=3, extend="max")
-    ax.contour(side, side, offered, [1.0], colors=INK, linewidths=1, linestyles="--")
+    greys = ["1", "0.96", "0.92", "0.88", "0.84", "0.7"]
+    ax.contourf(side, side, offered, np.linspace(0, 1, 6), colors=greys, extend="max")
+    ax.contour(side, side, offered, [1.0], colors=INK, linewidths=0.8, linestyles="--")
 
 
 def step_through(step: int, distance: str) -> tuple[Figure, str]:

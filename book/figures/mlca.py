@@ -338,7 +338,7 @@ def _map_and_bars(
     right.invert_yaxis()
     shares = ", ".join(f"{share:.2f}" for share in scatter_directions(X, y)[0][:3])
     return figure, (
-        f"Map of {shown}. Training sizes {':'.join(f'{c / sizes[0]:g}' for c in sizes)}, "
+        f"Map of {shown}. Training sizes {':'.join(f'{c / min(sizes):g}' for c in sizes)}, "
         f"noise {noise:g}, {n_noise_features} noise features: "
         + "; ".join(f"{way} {loss:.2f}" for way, loss in zip(ways, losses, strict=True))
         + f". Shares ρ of the three directions: {shares}."

@@ -21,8 +21,9 @@ Pixels = NDArray[np.uint8]
 SHARPNESS = 2
 #: Pixels of the page per inch: browsers draw an SVG of the same figure as large.
 DPI = 96
-#: Colours of an explorer.
-COLORS = 64
+#: Colours of an explorer; where they are too few, as for photographs, and the most there are.
+COLORS, MOST_COLORS = 64, 256
+ROUGH = 4.0  # mean squared error of the colours from which on there have to be more
 # Colours every palette has, so that grey never turns brown; its most frequent colours; how far
 # two of these have to be apart.
 GREYS = [0x010101 * level for level in (0, 34, 68, 102, 136, 170, 204, 230, 255)]
@@ -107,7 +108,8 @@ def palette(seen: NDArray[np.uint32], counts: NDArray[Any]) -> NDArray[np.uint32
 
     Returns
     -------
-    array of at most `COLORS` numbers 0xRRGGBB
+    array of numbers 0xRRGGBB
+        At most `COLORS`, or `MOST_COLORS` if they serve the pictures badly.
 
     Examples
     --------
@@ -127,7 +129,9 @@ def palette(seen: NDArray[np.uint32], counts: NDArray[Any]) -> NDArray[np.uint32
         if far[i] > APART**2 and len(chosen) < FREQUENT:
             choose(i)
     weight = np.sqrt(counts)
-    while len(chosen) < COLORS - len(GREYS) and far.max() > 0:
+    while far.max() > 0 and len(chosen) < MOST_COLORS - len(GREYS):
+        if len(chosen) >= COLORS - len(GREYS) and far @ counts < ROUGH * counts.sum():
+            break
         choose(int(np.argmax(far * weight)))
     return np.concatenate([np.array(GREYS), seen[chosen]]).astype(np.uint32)
 

@@ -19,7 +19,7 @@ import pytest
 from mlbook.explore import MAX_STATES, Slider, explore
 from mlbook.explore import page as page_module
 from mlbook.explore.page import SCRIPT
-from mlbook.explore.pictures import COLORS, DPI, GREYS, SHARPNESS
+from mlbook.explore.pictures import DPI, GREYS, MOST_COLORS, SHARPNESS
 
 pytestmark = pytest.mark.book
 plt: Any
@@ -277,7 +277,7 @@ def test_labels_are_inside_the_picture_and_colours_survive(static: None) -> None
 
     image = decode(Page(explore(draw, alt="labels", a=[1, 2]).data).all("img")[0]["src"])
     pixels = np.asarray(image.convert("RGB")).astype(int)
-    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) <= COLORS
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) <= MOST_COLORS
     border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     assert (border == 255).all()
 
@@ -309,7 +309,7 @@ def test_all_states_share_one_palette_and_grey_stays_grey(static: None) -> None:
     uris = [page.all("img")[0]["src"], *page.data["pictures"]]
     pictures = [np.asarray(decode(uri).convert("RGB")).astype(int) for uri in uris]
     used = np.unique(np.concatenate([p.reshape(-1, 3) for p in pictures]), axis=0)
-    assert len(GREYS) < len(used) <= COLORS
+    assert len(GREYS) < len(used) <= MOST_COLORS
     corners = np.array([[p[-5, 5], p[-5, -5]] for p in pictures])
     assert (corners == corners[0]).all()
     assert np.abs(corners[0] - [[0x7F] * 3, [0xD5, 0x5E, 0]]).max() <= 4
