@@ -16,6 +16,7 @@ ROOMS = (
     "quiz_pages",
     "math_pages",
     "permalinks",
+    "explorer_pages",
     "page_nodes",
     "page_policy",
 )

@@ -551,6 +551,10 @@ def simulate(
     return end + tree * merge
 
 
+EXPONENTS, WORKERS, STORAGE = range(8, 13), (1, 10, 30, 100, 1000), (0.2, 0.5, 1, 2, 5)
+"""Rows as powers of ten, workers, and GB/s each of them reads, of the explorer."""
+
+
 def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, str]:
     """Draw the predicted time over the number of workers, and what it is spent on."""
     machine = fitted_machine(benchmarks(), storage=storage * 1e9)
@@ -564,7 +568,7 @@ def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, 
     left.plot(counts, totals, marker=MARKERS[0], label="predicted")
     left.plot(counts, [totals[0] / w for w in counts], color=INK, linestyle=":", label="ideal")
     left.plot([workers], [total], marker="o", markersize=13, color=COLORS[1], fillstyle="none")
-    left.set(xscale="log", yscale="log", xlabel="workers", title="seconds", ylim=(1e-3, 1e6))
+    left.set(xscale="log", yscale="log", xlabel="workers", title="seconds", ylim=(1e-3, 1e7))
     left.legend(frameon=False)
     right.barh(list(parts), [v / total for v in parts.values()], color=COLORS[: len(parts)])
     right.set(xlim=(0, 1), title="share of the time")
@@ -583,7 +587,7 @@ def _span(seconds: float) -> str:
     """Write a time in the unit that suits it."""
     for unit, size in (("h", 3600), ("min", 60), ("s", 1)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
+            return f"{seconds / size:{',.0f' if seconds >= 100 * size else '.3g'}} {unit}"
     return f"{1000 * seconds:.0f} ms"
 
 
