@@ -17,6 +17,7 @@ ROOMS = (
     "math_pages",
     "permalinks",
     "explorer_pages",
+    "live_pages",
     "page_nodes",
     "page_policy",
 )
