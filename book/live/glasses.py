@@ -47,7 +47,7 @@ def glasses(X: ArrayLike = SIX_POINTS, n_clusters: int = 3) -> Any:
     X : array-like of shape (n, d), n from 4 to 8
         Points; the eigenvalues are those of XXᵀ. Default: six of the book's.
     n_clusters : int, default=3
-        Units of water at first, at most n - 1.
+        Units of water at first, at most n.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def glasses(X: ArrayLike = SIX_POINTS, n_clusters: int = 3) -> Any:
     Raises
     ------
     ValueError
-        If X has not 4 to 8 rows or is zero, or n_clusters is not from 1 to n - 1.
+        If X has not 4 to 8 rows or is zero, or n_clusters is not from 1 to n.
 
     Examples
     --------
@@ -81,16 +81,15 @@ def first_state(X: ArrayLike = SIX_POINTS, n_clusters: int = 3) -> dict[str, Any
     if points.ndim != 2 or not 4 <= len(points) <= 8 or not points.any():
         raise ValueError(f"X must have 4 to 8 rows, not all zero; got shape {points.shape}")
     n = len(points)
-    if not 1 <= n_clusters <= n - 1:
-        raise ValueError(f"n_clusters must be from 1 to {n - 1}; got {n_clusters}")
+    if not 1 <= n_clusters <= n:
+        raise ValueError(f"n_clusters must be from 1 to {n}; got {n_clusters}")
     mu, U = np.linalg.eigh(points @ points.T)
     mu, U = mu[::-1].clip(min=0), U[:, ::-1]
-    best: dict[int, list[int]] = {}
+    best: dict[int, tuple[float, list[int]]] = {}
     for labels in _partitions(n):
         k = max(labels) + 1
-        if k not in best or trace_objective(points, labels) > trace_objective(points, best[k]):
-            best[k] = labels
-    matrices = [equivalence_matrix(best[k]) for k in range(1, n)]
+        best[k] = max(best.get(k, (-1.0, [])), (float(trace_objective(points, labels)), labels))
+    matrices = [equivalence_matrix(best[k][1]) for k in range(1, n + 1)]
     halves = min(n, 2 * (n_clusters - 1)) if n_clusters > 1 else 1
     return {
         "mu": mu.tolist(),
@@ -204,7 +203,7 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
         [
             draw("div", _glasses(state, draw), _account(draw), class_="mlbook-live-panels"),
             draw.controls(
-                draw.slider("k", "units k", (1, n - 1, 1)),
+                draw.slider("k", "units k", (1, n, 1)),
                 *(draw.button("pour", text, name) for name, text in pours.items()),
                 draw.button("pour", "empty all", "empty"),
                 draw.button("reset", "start again"),
@@ -253,7 +252,7 @@ def _account(draw: Draw) -> str:
         draw("rect", part="worth-bar", **bar, class_="mlbook-live-c5"),
     ]
     for i, (name, colour) in enumerate(LOST.items()):
-        look = {"class_": f"mlbook-live-c{colour}"}
+        look = {"class_": f"mlbook-live-point mlbook-live-c{colour}"}
         shapes += [
             draw("rect", part=f"{name}-bar", **bar, **look),
             draw("rect", x=8, y=115 + 26 * i, width=14, height=14, **look),

@@ -3,7 +3,7 @@
 "use strict";
 (function (live) {
   const LEFT = 20, UNIT = 28, LONGEST = 10; // the line, from 0 to LONGEST
-  const TOP = 46, LEVEL = 24, GROUPS = 4; // a level for each group
+  const FLOOR = 118, LEVEL = 24, GROUPS = 4; // a level for each group, the first at the floor
   const BAR = 304;
   const COUNTS = ["", "One group", "Two groups", "Three groups", "Four groups"];
 
@@ -54,7 +54,7 @@
     const share = total > 0 ? BAR * (lost / total) : 0;
     const least = total > 0 ? BAR * (result.best.distortion / total) : 0;
     labels.forEach((c, i) => {
-      const y = TOP + LEVEL * c, at = across(x[i]), mean = across(result.means[i]);
+      const y = FLOOR - LEVEL * c, at = across(x[i]), mean = across(result.means[i]);
       parts[`point-${i}`] = { class: `mlbook-live-point mlbook-live-c${c}`, cx: at, cy: y };
       parts[`name-${i}`] = { x: at, y: y - 10 };
       parts[`line-${i}`] = { x1: at, x2: mean, y1: y, y2: y };
@@ -89,14 +89,14 @@
     step: UNIT / 2,
     handles: ({ x, labels }) => ({
       points: labels.map((c, i) => ({
-        x: LEFT + UNIT * x[i], y: TOP + LEVEL * c,
+        x: LEFT + UNIT * x[i], y: FLOOR - LEVEL * c,
         says: `point ${i + 1} at ${live.fixed(x[i], 1)} in group ${c + 1}`,
       })),
     }),
     /** Sideways moves the point, to a tenth; up and down changes its group. */
     drag({ x, labels }, group, i, px, py) {
       const to = live.clamp(Math.round((10 * (px - LEFT)) / UNIT) / 10, 0, LONGEST);
-      const level = live.clamp(Math.round((py - TOP) / LEVEL), 0, GROUPS - 1);
+      const level = live.clamp(Math.round((FLOOR - py) / LEVEL), 0, GROUPS - 1);
       const put = (values, value) => values.map((old, j) => (j === i ? value : old));
       return { x: put(x, to), labels: put(labels, level) };
     },

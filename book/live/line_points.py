@@ -19,7 +19,7 @@ from mlbook.partitions import equivalence_matrix
 __all__ = ["body", "compute", "first_state", "line_points", "view"]
 
 LEFT, UNIT, LONGEST = 20, 28, 10  # the line, from 0 to LONGEST
-TOP, LEVEL, POINTS = 46, 24, 4  # a level for each group
+FLOOR, LEVEL, POINTS = 118, 24, 4  # a level for each group, the first at the floor
 BAR = 304
 CELL = 46
 COUNTS = ("", "One group", "Two groups", "Three groups", "Four groups")
@@ -133,7 +133,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     for i, (x, c, mean) in enumerate(
         zip(state["x"], state["labels"], result["means"], strict=True)
     ):
-        at, centre, y = _across(x), _across(mean), TOP + LEVEL * c
+        at, centre, y = _across(x), _across(mean), FLOOR - LEVEL * c
         parts[f"point-{i}"] = {"class": f"mlbook-live-point mlbook-live-c{c}", "cx": at, "cy": y}
         parts[f"name-{i}"] = {"x": at, "y": y - 10}
         parts[f"line-{i}"] = {"x1": at, "x2": centre, "y1": y, "y2": y}
@@ -172,7 +172,7 @@ def _entry(value: float) -> str:
 
 def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
     """Draw the first picture: the line with the bar, the matrix, the controls, the sentence."""
-    first = LEFT + UNIT * state["x"][0], TOP + LEVEL * state["labels"][0]
+    first = LEFT + UNIT * state["x"][0], FLOOR - LEVEL * state["labels"][0]
     line = draw.svg(
         *_line(draw),
         *_bar(draw),
@@ -197,7 +197,7 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
 
 def _line(draw: Draw) -> list[str]:
     """Draw the points, each tied to the mean of its group, above the axis."""
-    axis = TOP + LEVEL * POINTS
+    axis = FLOOR + 22
     shapes = [draw("text", "sideways moves a point, up and down its group", x=8, y=16)]
     shapes.append(
         draw("line", x1=LEFT, x2=_across(LONGEST), y1=axis, y2=axis, class_="mlbook-live-line")
@@ -222,7 +222,7 @@ def _bar(draw: Draw) -> list[str]:
         draw("text", part="trace", x=8, y=188),
         draw("text", part="distortion", x=312, y=188, text_anchor="end"),
         draw("rect", part="kept", x=8, **bar, class_="mlbook-live-c6"),
-        draw("rect", part="lost", **bar, class_="mlbook-live-c4"),
+        draw("rect", part="lost", **bar, class_="mlbook-live-point mlbook-live-c4"),
         draw("rect", x=8, width=BAR, **bar, class_="mlbook-live-line"),
         draw(
             "line", part="least", y1=194, y2=218, class_="mlbook-live-line", stroke_dasharray="3 2"
