@@ -14,8 +14,6 @@ print, and before the first touch. A new figure gets its line below.
 
 Examples
 --------
->>> import os
->>> os.environ["MLBOOK_STATIC"] = "1"
 >>> metric()
 <live figure metric>
 """

@@ -55,8 +55,6 @@ def show(name: str, state: dict[str, Any]) -> Any:
 
     Examples
     --------
-    >>> import os
-    >>> os.environ["MLBOOK_STATIC"] = "1"
     >>> from book.live.metric import first_state
     >>> show("metric", first_state())
     <live figure metric>

@@ -71,8 +71,6 @@ def metric(
 
     Examples
     --------
-    >>> import os
-    >>> os.environ["MLBOOK_STATIC"] = "1"
     >>> metric()
     <live figure metric>
     """
