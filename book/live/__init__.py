@@ -18,6 +18,10 @@ Examples
 <live figure metric>
 """
 
+from book.live.glasses import glasses
+from book.live.line_points import line_points
 from book.live.metric import metric
+from book.live.projection import projection
+from book.live.relabel import relabel
 
-__all__ = ["metric"]
+__all__ = ["glasses", "line_points", "metric", "projection", "relabel"]
