@@ -466,18 +466,13 @@ def _hinge_panel(draw: Draw) -> list[str]:
         draw("line", part=f"line-{i}", stroke="currentColor", opacity=0.35, **ends)
         for i in range(len(ALL))
     ]
-    hinge = draw(
-        "polyline", part="hinge", class_="mlbook-live-line1", fill="none", stroke_width=3
-    )
+    hinge = draw("polyline", part="hinge", class_="mlbook-live-line1", fill="none", stroke_width=3)
     return [
         draw("text", "32 lines over b = 1/λ; the top is the hinge", x=8, y=16),
         clip,
         draw("rect", part="band", y=26, height=198, class_="mlbook-live-c0", fill_opacity=0.18),
         draw("path", d=f"M40 26V224H{_metric(1)}", **ink),
-        *(
-            draw("text", str(h), x=34, y=_bracket(h) + 4, text_anchor="end")
-            for h in (0, 2, 4, 6)
-        ),
+        *(draw("text", str(h), x=34, y=_bracket(h) + 4, text_anchor="end") for h in (0, 2, 4, 6)),
         *(
             draw("text", b, x=_metric(float(b)), y=239, text_anchor="middle")
             for b in ("0", "0.5", "1")
