@@ -76,7 +76,8 @@
   function sentence(state, r) {
     const gap = live.fixed(Math.abs(r.gap), 3);
     return `Segments of ${state.p} and ${state.q}, means ${gap} apart: a cut ` +
-      `at the change saves ${fixed(r.weight)} × ${gap}² = ${fixed(r.share * state.price)}, ${live.fixed(100 * r.share, 0)}% of the price. ` +
+      `at the change saves ${fixed(r.weight)} × ${gap}² = ${fixed(r.share * state.price)}, ` +
+      `${live.fixed(100 * r.share, 0)}% of the price. ` +
       `${verdict(state, r)} Without noise it takes a jump above ${fixed(r.threshold)}.`;
   }
 

@@ -108,7 +108,7 @@ def compute(state: dict[str, Any]) -> dict[str, Any]:
     --------
     >>> result = compute(first_state())
     >>> result["least"], result["path"]
-    ([0, 5.0, 7.0, 12.0, 14.0, 19.0, 21.0], [34.0, 22.0, 6.0, 4.0, 2.0, 0.0])
+    ([0.0, 5.0, 7.0, 12.0, 14.0, 19.0, 21.0], [34.0, 22.0, 6.0, 4.0, 2.0, 0.0])
     """
     x, price = state["x"], state["price"]
     least, starts, labels = _program(x, price)
