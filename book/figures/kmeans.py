@@ -172,9 +172,9 @@ def noise_of_clouds(noise: float) -> tuple[Figure, str]:
     order = [names[model.labels_ == c][0] for c in range(3)]
     scatter(left, X, names, model.cluster_centers_[np.argsort(order)])
     left.set(title="first 2 of 20 features", xlim=(-20, 25), ylim=(-20, 25))
-    names = ["lower\nbound", "k-means", "true\nclusters"]
+    bars = ["lower\nbound", "k-means", "true\nclusters"]
     heights = np.array([bound, model.inertia_, truth]) / truth
-    right.bar(names, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
+    right.bar(bars, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
     right.set(title="distortion / that of the truth", ylim=(0, 1.15))
     gap = 1 - bound / model.inertia_
     return figure, (

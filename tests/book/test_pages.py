@@ -226,10 +226,26 @@ def stuck_sliders(browser: Any) -> list[str]:
     return faults
 
 
+def stuck_buttons(browser: Any) -> list[str]:
+    """Choose every button of every explorer; return what does not follow it."""
+    faults = []
+    for figure in browser.find_elements(By.CSS_SELECTOR, "figure.mlbook-explore"):
+        for group in figure.find_elements(By.CSS_SELECTOR, "[role=radiogroup]"):
+            buttons = group.find_elements(By.CSS_SELECTOR, "input[type=radio]")
+            states = []
+            for button in buttons:
+                browser.execute_script("arguments[0].click()", button)
+                states.append(browser.execute_script(READ, figure, button))
+            for key in ("alt", "caption"):
+                if len({state[key] for state in states}) < len(buttons):
+                    faults.append(f"a button changes no {key}: {states[0]['alt']}")
+    return faults
+
+
 def test_every_slider_moves_its_picture(page: Page) -> None:
     written = page.path.read_text().count('<figure class="mlbook-explore"')
     assert len(page.browser.find_elements(By.CSS_SELECTOR, "figure.mlbook-explore")) == written
-    assert stuck_sliders(page.browser) == []
+    assert stuck_sliders(page.browser) + stuck_buttons(page.browser) == []
     assert console_errors(page.browser) == []
 
 
