@@ -23,7 +23,7 @@ CASES = {
     "small": "small group in two",
     "large": "large group in two",
     "last": "last point alone",
-    "both": "large group in two and last point alone",
+    "both": "large in two, last point alone",
 }
 
 
@@ -262,7 +262,7 @@ def _row(truth: list[int], draw: Draw) -> str:
 
 def _loss(draw: Draw, y: int, name: str, title: str) -> str:
     """Write the name and value of a loss, a bar, and what it is made of."""
-    bar = {"x": 8, "y": y + 6, "height": 10}
+    bar: dict[str, Any] = {"x": 8, "y": y + 6, "height": 10}
     return "".join(
         [
             draw("text", title, x=8, y=y, class_="mlbook-live-strong"),
