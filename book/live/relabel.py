@@ -254,7 +254,9 @@ def _row(truth: list[int], draw: Draw) -> str:
         draw("line", part="gap", y1=80, y2=80, class_="mlbook-live-line", stroke_dasharray="3 2"),
         *points,
         draw("text", "frontiers found, groups found as colours", x=8, y=106),
-        draw.group("points", (_place(n, 0), 56), "Points; Enter changes the group found"),
+        draw.group(
+            "points", (_place(n, 0), 56), "Points; arrows choose one, Enter changes its group"
+        ),
         size=(320, 116),
         label=f"{n} points in a row: the shape is the true group, the colour the group found.",
     )
