@@ -277,6 +277,8 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
   // Moving a figure ------------------------------------------------------------------------------
 
   const REACH = { touch: 22, other: 12 }; // pixels between a pointer and the handle it takes
+  const SLACK = { touch: 8, other: 3 }; // pixels that a pointer may move and still press
+  const kind = (event) => (event.pointerType === "touch" ? "touch" : "other");
 
   /** Make a figure move. `changed` is called with the state on release. Returns {state,
       handles, set, stop}: read the state and the handles, set the state from outside, end. */
@@ -314,7 +316,7 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
     let held = null;
     function nearest(event, panel) {
       const at = place(event, panels[panel]);
-      const reach = (event.pointerType === "touch" ? REACH.touch : REACH.other) / at.scale;
+      const reach = (REACH[kind(event)]) / at.scale;
       let best = null;
       for (const [group, handles] of Object.entries(now.handles)) {
         handles.forEach((handle, i) => {
@@ -350,7 +352,7 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
           return;
         }
         if (event.pointerId !== held.pointer) return;
-        held.moved ||= Math.hypot(event.clientX - held.x, event.clientY - held.y) > 3;
+        held.moved ||= Math.hypot(event.clientX - held.x, event.clientY - held.y) > SLACK[kind(event)];
         if (!held.moved || !spec.drag) return;
         const at = place(event, svg);
         go(spec.drag(now.state, held.group, held.i, at.x + held.dx, at.y + held.dy));
@@ -372,14 +374,17 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
       svg.addEventListener("pointercancel", drop, on);
     });
 
-    // Keys: one tab stop for a group; PageUp and PageDown choose a handle, arrows move it.
+    // Keys: one tab stop for a group; PageUp and PageDown choose a handle, arrows move it (or choose
+    // one too, where nothing can be moved).
     const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     for (const [group, element] of groups) {
       let waiting = false;
       element.addEventListener("keydown", (event) => {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         const handles = now.handles[group], i = Math.min(chosen[group] || 0, handles.length - 1);
-        const to = { PageUp: i - 1, PageDown: i + 1, Home: 0, End: handles.length - 1 }[event.key];
+        const choose = { PageUp: i - 1, PageDown: i + 1, Home: 0, End: handles.length - 1 };
+        if (!spec.drag) Object.assign(choose, { ArrowLeft: i - 1, ArrowRight: i + 1 });
+        const to = choose[event.key];
         const arrow = ARROWS[event.key];
         if (to !== undefined) {
           chosen[group] = (to + handles.length) % handles.length;

@@ -217,11 +217,12 @@ def _glasses(state: dict[str, Any], draw: Draw) -> str:
     """Draw a bar for the worth of a unit in each glass, and the glasses below."""
     mu, n = state["mu"], len(state["mu"])
     width = 180 / n
-    shapes = [draw("text", "what a unit is worth in each glass: μ", x=8, y=16)]
+    shapes = [draw("text", "worth of a unit in each glass: μ; dashed: the k-th", x=8, y=16)]
     for i, value in enumerate(mu):
         x, middle = 10 + 300 / n * (i + 0.2), 10 + 300 / n * (i + 0.5)
-        high, name = HIGH * value / mu[0], {"text_anchor": "middle", "x": middle}
-        column = {"x": x, "width": width}
+        high = HIGH * value / mu[0]
+        name: dict[str, Any] = {"text_anchor": "middle", "x": middle}
+        column: dict[str, Any] = {"x": x, "width": width}
         shapes += [
             draw("rect", part=f"worth-{i}", **column, class_="mlbook-live-c5"),
             draw("rect", **column, **_upright(FLOOR, high), class_="mlbook-live-line"),
@@ -244,7 +245,7 @@ def _glasses(state: dict[str, Any], draw: Draw) -> str:
 
 def _account(draw: Draw) -> str:
     """Draw the most there can be, split into what was got and how the rest was lost."""
-    bar = {"y": 58, "height": 20}
+    bar: dict[str, Any] = {"y": 58, "height": 20}
     shapes = [
         draw("text", part="water-left", x=8, y=18),
         draw("text", part="worth", x=8, y=50),

@@ -65,9 +65,9 @@ def first_state(x: ArrayLike = (0, 2, 4, 9), labels: ArrayLike = (0, 0, 0, 1)) -
     """
     points, groups = np.asarray(x, dtype=float), np.asarray(labels)
     if points.shape != (POINTS,) or not np.all((points >= 0) & (points <= LONGEST)):
-        raise ValueError(f"x must hold four numbers from 0 to {LONGEST}; got {x}")
+        raise ValueError(f"x must hold four numbers from 0 to {LONGEST}; got {x!r}")
     if groups.shape != (POINTS,) or not np.isin(groups, range(POINTS)).all():
-        raise ValueError(f"labels must hold four integers from 0 to {POINTS - 1}; got {labels}")
+        raise ValueError(f"labels must hold four integers from 0 to {POINTS - 1}; got {labels!r}")
     return {"x": points.tolist(), "labels": groups.tolist()}
 
 
@@ -217,7 +217,7 @@ def _line(draw: Draw) -> list[str]:
 
 def _bar(draw: Draw) -> list[str]:
     """Draw the total as a bar, split into what the means keep and what is lost."""
-    bar = {"y": 194, "height": 16}
+    bar: dict[str, Any] = {"y": 194, "height": 16}
     return [
         draw("text", part="trace", x=8, y=188),
         draw("text", part="distortion", x=312, y=188, text_anchor="end"),
@@ -241,7 +241,7 @@ def _matrix(draw: Draw) -> list[str]:
         cells.append(draw("text", str(i + 1), x=72 + CELL * (i + 0.5), y=40, **name))
         for j in range(POINTS):
             x = 72 + CELL * j
-            box = {"x": x, "y": 48 + CELL * i, "width": CELL, "height": CELL}
+            box: dict[str, Any] = {"x": x, "y": 48 + CELL * i, "width": CELL, "height": CELL}
             cells.append(draw("rect", part=f"cell-{i}-{j}", **box))
             cells.append(draw("rect", **box, class_="mlbook-live-faint"))
             cells.append(draw("text", part=f"entry-{i}-{j}", x=x + CELL / 2, y=middle + 5, **name))

@@ -116,7 +116,7 @@ def compute(state: dict[str, Any]) -> dict[str, Any]:
     basis = U * (s > 1e-10 * s[0])
     directions, roots, Vt = np.linalg.svd(basis.T @ J)  # roots are √ρ
     rho = np.minimum(1, roots**2)
-    weight = _weigh(*rho, state["t"])
+    weight = _weigh(float(rho[0]), float(rho[1]), state["t"])
     length = np.sqrt([rho[0], rho[0] * weight])
     rows = basis @ directions * length @ Vt
     labels = align(kmeans(rows, 2)[0], y, 2)

@@ -23,7 +23,7 @@ CASES = {
     "small": "small group in two",
     "large": "large group in two",
     "last": "last point alone",
-    "both": "large group in two and last point alone",
+    "both": "large in two, last point alone",
 }
 
 
@@ -254,7 +254,9 @@ def _row(truth: list[int], draw: Draw) -> str:
         draw("line", part="gap", y1=80, y2=80, class_="mlbook-live-line", stroke_dasharray="3 2"),
         *points,
         draw("text", "frontiers found, groups found as colours", x=8, y=106),
-        draw.group("points", (_place(n, 0), 56), "Points; Enter changes the group found"),
+        draw.group(
+            "points", (_place(n, 0), 56), "Points; arrows choose one, Enter changes its group"
+        ),
         size=(320, 116),
         label=f"{n} points in a row: the shape is the true group, the colour the group found.",
     )
@@ -262,7 +264,7 @@ def _row(truth: list[int], draw: Draw) -> str:
 
 def _loss(draw: Draw, y: int, name: str, title: str) -> str:
     """Write the name and value of a loss, a bar, and what it is made of."""
-    bar = {"x": 8, "y": y + 6, "height": 10}
+    bar: dict[str, Any] = {"x": 8, "y": y + 6, "height": 10}
     return "".join(
         [
             draw("text", title, x=8, y=y, class_="mlbook-live-strong"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from live_harness import HERE, same_everywhere
+from live_harness import HERE, same_everywhere, write_page
 
 from mlbook.partitions import f_measure, hausdorff_distance, partition_loss, rand_loss
 
@@ -101,6 +102,36 @@ process.stdout.write(JSON.stringify(seen));
         ["node", "-e", program], input=files, capture_output=True, text=True, check=True
     )
     assert [found[1] for found in json.loads(done.stdout)] == [1, 2, 0, 1, 2]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tremble", [0, 6])
+def test_a_finger_that_trembles_relabels(browser: Any, tmp_path: Path, tremble: int) -> None:
+    browser.get(write_page(tmp_path, "relabel", woken=True))
+    where = "const box = document.querySelector('[data-part=point-3]').getBoundingClientRect();"
+    x, y = browser.execute_script(f"{where} return [box.x + box.width / 2, box.y + box.height / 2]")
+    for kind, points in (
+        ("touchStart", [{"x": x, "y": y}]),
+        ("touchMove", [{"x": x, "y": y + tremble}]),
+        ("touchEnd", []),
+    ):
+        event = {"type": kind, "touchPoints": points}
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+    state = "return document.querySelector('figure.mlbook-live').mlbookLive.state.found"
+    assert browser.execute_script(state) == [0, 0, 1, 2, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+
+
+@pytest.mark.browser
+def test_arrows_choose_a_point_and_enter_relabels_it(browser: Any, tmp_path: Path) -> None:
+    browser.get(write_page(tmp_path, "relabel", woken=True))
+    row = browser.find_element("css selector", "[data-group=points]")
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Enter"):
+        browser.execute_script("arguments[0].focus()", row)
+        for kind in ("keyDown", "keyUp"):
+            browser.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": kind, "key": key})
+    assert row.get_attribute("aria-valuetext").startswith("point 2, true group 1, found in group 2")
+    state = "return document.querySelector('figure.mlbook-live').mlbookLive.state.found"
+    assert browser.execute_script(state)[:3] == [0, 1, 1]
 
 
 def test_own_labels() -> None:
