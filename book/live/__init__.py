@@ -18,6 +18,9 @@ Examples
 <live figure metric>
 """
 
+from book.live.cut_made import cut_made
+from book.live.graph import graph
 from book.live.metric import metric
+from book.live.six_points import six_points
 
-__all__ = ["metric"]
+__all__ = ["cut_made", "graph", "metric", "six_points"]
