@@ -87,7 +87,8 @@
     const point = (t, shown) => ({
       class: `mlbook-live-point mlbook-live-c${shown ? segment(t) % 8 : 0}`,
       visibility: visible(shown),
-      ...(shown ? { transform: `translate(${fixed(across(t + 0.5))} ${fixed(level(r.x[t]))})` } : {}),
+      transform: shown ? `translate(${fixed(across(t + 0.5))} ${fixed(level(r.x[t]))})`
+        : `translate(${MIDDLE} ${level(0)})`,
     });
     for (const i of live.range(MOST)) {
       parts[`before-${i}`] = point(p - 1 - i, i < p);

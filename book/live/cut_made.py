@@ -211,13 +211,14 @@ def _view_series(state: dict[str, Any], result: dict[str, Any], parts: dict[str,
     for i in range(MOST):
         for name, t, shown in ((f"before-{i}", p - 1 - i, i < p), (f"after-{i}", p + i, i < q)):
             c = sum(u <= t for u in cuts) % 8 if shown else 0
+            at = f"{MIDDLE} {_level(0)}"
+            if shown:
+                at = f"{fixed(_across(t + 0.5, p), 2)} {fixed(_level(x[t]), 2)}"
             parts[name] = {
                 "class": f"mlbook-live-point mlbook-live-c{c}",
                 "visibility": "visible" if shown else "hidden",
+                "transform": f"translate({at})",
             }
-            if shown:
-                at = fixed(_across(t + 0.5, p), 2), fixed(_level(x[t]), 2)
-                parts[name]["transform"] = f"translate({at[0]} {at[1]})"
     jump = fixed(_level(state["jump"]), 2)
     parts["left"] = {"x1": fixed(_across(0, p), 2)}
     parts["right"] = {"x2": fixed(_across(p + q, p), 2), "y1": jump, "y2": jump}

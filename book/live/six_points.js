@@ -118,9 +118,10 @@
     "five segments", "six segments"];
 
   function sentence({ price }, r) {
-    const k = r.labels[N - 1] + 1, size = short(Math.abs(r.lead));
-    const truth = same(r.labels, TRUTH) ? `the true ones, ahead of all others by ${size} prices`
-      : `not the true ones, which are ${size} prices behind`;
+    const k = r.labels[N - 1] + 1, gap = short(Math.abs(r.lead));
+    const size = `${gap} ${gap === "1" ? "price" : "prices"}`;
+    const truth = same(r.labels, TRUTH) ? `the true ones, ahead of all others by ${size}`
+      : `not the true ones, which are ${size} behind`;
     return `Price ${short(price)}: ${WORDS[k - 1]}, ${truth}. Cost ${short(r.least[N])} = ` +
       `distortion ${short(r.distortion)} + ${k} × ${short(price)}. ` +
       `Hinge ${live.fixed(r.hinge, 2)}, loss Δ ${live.fixed(r.loss, 2)}.`;

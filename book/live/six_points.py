@@ -214,11 +214,12 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
 
 
 def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
-    k, size = result["labels"][-1] + 1, _short(abs(result["lead"]))
+    k, gap = result["labels"][-1] + 1, _short(abs(result["lead"]))
+    size = f"{gap} {'price' if gap == '1' else 'prices'}"
     if result["labels"] == TRUTH:
-        truth = f"the true ones, ahead of all others by {size} prices"
+        truth = f"the true ones, ahead of all others by {size}"
     else:
-        truth = f"not the true ones, which are {size} prices behind"
+        truth = f"not the true ones, which are {size} behind"
     price = _short(state["price"])
     return (
         f"Price {price}: {WORDS[k - 1]}, {truth}. Cost {_short(result['least'][N])} = "
