@@ -18,10 +18,22 @@ Examples
 <live figure metric>
 """
 
+from book.live.cut_made import cut_made
 from book.live.glasses import glasses
+from book.live.graph import graph
 from book.live.line_points import line_points
 from book.live.metric import metric
 from book.live.projection import projection
 from book.live.relabel import relabel
+from book.live.six_points import six_points
 
-__all__ = ["glasses", "line_points", "metric", "projection", "relabel"]
+__all__ = [
+    "cut_made",
+    "glasses",
+    "graph",
+    "line_points",
+    "metric",
+    "projection",
+    "relabel",
+    "six_points",
+]

@@ -57,7 +57,7 @@
 
   // Where things are: the change is in the middle, whatever p and q.
   const MIDDLE = 160, GAP = 6, MOST = 24;
-  const level = (v) => 165 - 25 * v, paid = (share) => 200 - 70 * share;
+  const level = (v) => 165 - 25 * v, paid = (share) => Math.max(26, 200 - 70 * share);
   const fixed = (x) => live.fixed(x, 2);
   const short = (x) => live.fixed(x, 1).replace(".0", "");
   const visible = (yes) => (yes ? "visible" : "hidden");
@@ -87,7 +87,8 @@
     const point = (t, shown) => ({
       class: `mlbook-live-point mlbook-live-c${shown ? segment(t) % 8 : 0}`,
       visibility: visible(shown),
-      ...(shown ? { transform: `translate(${fixed(across(t + 0.5))} ${fixed(level(r.x[t]))})` } : {}),
+      transform: shown ? `translate(${fixed(across(t + 0.5))} ${fixed(level(r.x[t]))})`
+        : `translate(${MIDDLE} ${level(0)})`,
     });
     for (const i of live.range(MOST)) {
       parts[`before-${i}`] = point(p - 1 - i, i < p);
@@ -112,7 +113,7 @@
           `${fixed(MIDDLE + GAP * (i + 1 - p))},${fixed(paid(value / price))}`).join(" "),
       };
     }
-    const height = fixed(Math.max(30, paid(r.share)));
+    const height = fixed(paid(r.share));
     parts.dot = { cy: height, class: `mlbook-live-c${r.share > 1 ? 5 : 1}` };
     parts.share = { text: `${live.fixed(100 * r.share, 0)}%`, y: fixed(Number(height) + 5) };
     for (const name of ["p", "q", "jump", "noise", "price"]) {

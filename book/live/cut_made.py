@@ -33,7 +33,7 @@ LIMITS = {
 
 
 def cut_made(
-    p: int = 8, q: int = 8, *, jump: float = 1.0, noise: float = 0.3, price: float = 5.0
+    p: int = 8, q: int = 8, *, jump: float = 1.0, noise: float = 0.4, price: float = 5.0
 ) -> Any:
     """Show when the best segmentation cuts at a change.
 
@@ -65,7 +65,7 @@ def cut_made(
 
 
 def first_state(
-    p: int = 8, q: int = 8, *, jump: float = 1.0, noise: float = 0.3, price: float = 5.0
+    p: int = 8, q: int = 8, *, jump: float = 1.0, noise: float = 0.4, price: float = 5.0
 ) -> dict[str, Any]:
     """Return short segments and a jump that does not pay for its cut.
 
@@ -172,7 +172,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
             for i, value in enumerate(result[name])
         ]
         parts[name] = {"points": " ".join(corners)}
-    height = max(30.0, _paid(share))
+    height = _paid(share)
     parts["dot"] = {"cy": fixed(height, 2), "class": f"mlbook-live-c{5 if share > 1 else 1}"}
     parts["share"] = {"text": f"{fixed(100 * share, 0)}%", "y": fixed(height + 5, 2)}
     for name in LIMITS:
@@ -211,13 +211,14 @@ def _view_series(state: dict[str, Any], result: dict[str, Any], parts: dict[str,
     for i in range(MOST):
         for name, t, shown in ((f"before-{i}", p - 1 - i, i < p), (f"after-{i}", p + i, i < q)):
             c = sum(u <= t for u in cuts) % 8 if shown else 0
+            at = f"{MIDDLE} {_level(0)}"
+            if shown:
+                at = f"{fixed(_across(t + 0.5, p), 2)} {fixed(_level(x[t]), 2)}"
             parts[name] = {
                 "class": f"mlbook-live-point mlbook-live-c{c}",
                 "visibility": "visible" if shown else "hidden",
+                "transform": f"translate({at})",
             }
-            if shown:
-                at = fixed(_across(t + 0.5, p), 2), fixed(_level(x[t]), 2)
-                parts[name]["transform"] = f"translate({at[0]} {at[1]})"
     jump = fixed(_level(state["jump"]), 2)
     parts["left"] = {"x1": fixed(_across(0, p), 2)}
     parts["right"] = {"x2": fixed(_across(p + q, p), 2), "y1": jump, "y2": jump}
@@ -244,7 +245,7 @@ def _level(value: float) -> float:
 
 
 def _paid(share: float) -> float:
-    return 200 - 70 * share
+    return max(26.0, 200 - 70 * share)
 
 
 def _short(value: float) -> str:
@@ -301,19 +302,17 @@ def _series_panel(draw: Draw) -> list[str]:
 
 def _savings_panel(draw: Draw) -> list[str]:
     ink = {"fill": "none", "stroke": "currentColor"}
-    clip = draw("clipPath", draw("rect", x=0, y=26, width=SIZE[0], height=176), id="cut-made")
     curves = [
         draw("polyline", part="saved", stroke_width=2.5, fill="none", class_="mlbook-live-line0"),
         draw("polyline", part="clean", stroke_width=1.5, stroke_dasharray="4 3", **ink),
     ]
     return [
         draw("text", "what one cut saves, by its place", x=8, y=16),
-        clip,
         draw("path", d=f"M8 {_paid(0)}H312", **ink),
         draw("line", x1=8, x2=312, y1=_paid(1), y2=_paid(1), stroke_width=2,
              class_="mlbook-live-line1"),
         draw("text", "the price", x=10, y=_paid(1) - 5),
-        draw("g", *curves, clip_path="url(#cut-made)"),
+        *curves,
         draw("circle", part="dot", cx=MIDDLE, r=5, stroke="currentColor"),
         draw("text", part="share", x=MIDDLE + 9),
         draw("text", "dashed: without noise", x=312, y=232, text_anchor="end"),

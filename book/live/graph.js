@@ -90,11 +90,11 @@
     const places = state.points.map(([x, y]) => [fixed(UNIT * x), fixed(UNIT * y)]);
     places.forEach(([x, y], i) => {
       const at = r.order.indexOf(i), up = 72 - (38 * r.z[i]) / most;
-      const fill = `mlbook-live-c${r.labels[i] === 0 ? 2 : 4}`;
-      parts[`node-${i}`] = { cx: x, cy: y, class: fill };
+      const side = `mlbook-live-handle mlbook-live-line${r.labels[i]}`;
+      parts[`node-${i}`] = { cx: x, cy: y, class: side };
       parts[`name-${i}`] = { x, y: fixed(UNIT * state.points[i][1] + 4) };
       parts[`ring-${i}`] = { cx: x, cy: y, visibility: visible(r.elsewhere.includes(i)) };
-      parts[`score-${i}`] = { cx: rank(at), cy: fixed(up), class: fill };
+      parts[`score-${i}`] = { cx: rank(at), cy: fixed(up), class: side };
       parts[`label-${i}`] = { x: rank(at), y: fixed(up + 4) };
       for (let j = 0; j < i; j++) {
         const cut = r.labels[i] !== r.labels[j], w = r.W[i][j];

@@ -157,7 +157,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     Examples
     --------
     >>> state = first_state()
-    >>> view(state, compute(state))["says"]["text"][-37:]
+    >>> view(state, compute(state))["says"]["text"][-33:]
     'None of all 2,047 cuts is better.'
     """
     parts: dict[str, dict[str, Any]] = {"says": {"text": _sentence(result)}}
@@ -165,12 +165,12 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     places = [(fixed(UNIT * x, 2), fixed(UNIT * y, 2)) for x, y in state["points"]]
     for i, (x, y) in enumerate(places):
         at, up = result["order"].index(i), 72 - 38 * result["z"][i] / most
-        fill = f"mlbook-live-c{4 if result['labels'][i] else 2}"
+        side = f"mlbook-live-handle mlbook-live-line{result['labels'][i]}"
         ring = "visible" if i in result["elsewhere"] else "hidden"
-        parts[f"node-{i}"] = {"cx": x, "cy": y, "class": fill}
+        parts[f"node-{i}"] = {"cx": x, "cy": y, "class": side}
         parts[f"name-{i}"] = {"x": x, "y": fixed(UNIT * state["points"][i][1] + 4, 2)}
         parts[f"ring-{i}"] = {"cx": x, "cy": y, "visibility": ring}
-        parts[f"score-{i}"] = {"cx": _rank(at), "cy": fixed(up, 2), "class": fill}
+        parts[f"score-{i}"] = {"cx": _rank(at), "cy": fixed(up, 2), "class": side}
         parts[f"label-{i}"] = {"x": _rank(at), "y": fixed(up + 4, 2)}
     for j, i in combinations(range(len(places)), 2):
         w, cut = result["W"][i][j], result["labels"][i] != result["labels"][j]
@@ -255,33 +255,35 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
     )
 
 
+_NAME = {"text_anchor": "middle", "style": "font-size: 11px"}
+_NODE = {"r": 9, "style": "stroke-width: 3.5px"}
+
+
 def _graph_panel(n: int, draw: Draw) -> list[str]:
     ink = {"stroke": "currentColor"}
-    name = {"text_anchor": "middle", "style": "fill: #111; font-size: 11px"}
     return [
         draw("text", "drag the nodes", x=8, y=16),
         *(
             draw("line", part=f"edge-{j}-{i}", opacity=0.55, **ink)
             for j, i in combinations(range(n), 2)
         ),
-        *(draw("circle", part=f"ring-{i}", r=13, fill="none", stroke_width=3, **ink)
+        *(draw("circle", part=f"ring-{i}", r=14, fill="none", stroke_width=3, **ink)
           for i in range(n)),
-        *(draw("circle", part=f"node-{i}", r=9, **ink) for i in range(n)),
-        *(draw("text", str(i + 1), part=f"name-{i}", **name) for i in range(n)),
+        *(draw("circle", part=f"node-{i}", **_NODE) for i in range(n)),
+        *(draw("text", str(i + 1), part=f"name-{i}", **_NAME) for i in range(n)),
     ]  # fmt: skip
 
 
 def _cuts_panel(n: int, draw: Draw) -> list[str]:
     ink = {"stroke": "currentColor"}
-    name = {"text_anchor": "middle", "style": "fill: #111; font-size: 11px"}
     end = {"text_anchor": "end", "x": 28}
     right = _rank(n - 1)
     return [
         draw("text", "second eigenvector, and the cut after each node", x=8, y=16),
         draw("line", x1=34, x2=right + 10, y1=72, y2=72, opacity=0.5, **ink),
         draw("text", "z", y=76, **end),
-        *(draw("circle", part=f"score-{i}", r=9, **ink) for i in range(n)),
-        *(draw("text", str(i + 1), part=f"label-{i}", **name) for i in range(n)),
+        *(draw("circle", part=f"score-{i}", **_NODE) for i in range(n)),
+        *(draw("text", str(i + 1), part=f"label-{i}", **_NAME) for i in range(n)),
         *(draw("rect", part=f"bar-{i}", x=_rank(i + 0.5) - 7, width=14) for i in range(n - 1)),
         draw("path", d=f"M34 {_height(1.1)}V225H{right + 10}", fill="none", **ink),
         *(draw("text", str(v), y=_height(v) + 4, **end) for v in (0, 1)),

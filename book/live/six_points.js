@@ -107,6 +107,7 @@
   const time = (i) => 40 + 48 * i, node = (u) => 16 + 48 * u, level = (v) => 182 - 19 * v;
   const count = (k) => 40 + 44 * k, cost = (c, top) => 225 - (195 * c) / top;
   const loss = (value) => 40 + 75 * value, lead = (v) => 175 - 28 * live.clamp(v, -2, 5);
+  const TOP = 7.3, BOTTOM = -0.5; // of the hinge
   const metric = (b) => 40 + 270 * b, bracket = (h) => 210 - 25 * h;
   const fixed = (x) => live.fixed(x, 2);
   const short = (x) => live.fixed(x, 1).replace(".0", "");
@@ -117,9 +118,10 @@
     "five segments", "six segments"];
 
   function sentence({ price }, r) {
-    const k = r.labels[N - 1] + 1, size = short(Math.abs(r.lead));
-    const truth = same(r.labels, TRUTH) ? `the true ones, ahead of all others by ${size} prices`
-      : `not the true ones, which are ${size} prices behind`;
+    const k = r.labels[N - 1] + 1, gap = short(Math.abs(r.lead));
+    const size = `${gap} ${gap === "1" ? "price" : "prices"}`;
+    const truth = same(r.labels, TRUTH) ? `the true ones, ahead of all others by ${size}`
+      : `not the true ones, which are ${size} behind`;
     return `Price ${short(price)}: ${WORDS[k - 1]}, ${truth}. Cost ${short(r.least[N])} = ` +
       `distortion ${short(r.distortion)} + ${k} × ${short(price)}. ` +
       `Hinge ${live.fixed(r.hinge, 2)}, loss Δ ${live.fixed(r.loss, 2)}.`;
@@ -183,21 +185,30 @@
     };
   }
 
+  /** From where to where, between 0 and 1, a line is in the panel. */
+  function inside(offset, slope) {
+    if (slope === 0) return [0, 1];
+    const ends = [(BOTTOM - offset) / slope, (TOP - offset) / slope].sort((a, b) => a - b);
+    return [Math.max(0, ends[0]), Math.min(1, ends[1])];
+  }
+
   function viewHinge({ price }, r, parts) {
     r.lines.forEach(([offset, slope], i) => {
-      parts[`line-${i}`] = { y1: fixed(bracket(offset)), y2: fixed(bracket(offset + slope)) };
+      const [from, to] = inside(offset, slope), end = Math.max(from, to);
+      parts[`line-${i}`] = line(metric(from), bracket(offset + slope * from),
+        metric(end), bracket(offset + slope * end));
     });
+    const corners = live.range(91).map((i) =>
+      [i / 90, Math.max(...r.lines.map(([offset, slope]) => offset + (slope * i) / 90))]);
     parts.hinge = {
-      points: live.range(91).map((i) => {
-        const highest = Math.max(...r.lines.map(([offset, slope]) => offset + (slope * i) / 90));
-        return `${fixed(metric(i / 90))},${fixed(bracket(highest))}`;
-      }).join(" "),
+      points: corners.filter(([, h]) => h <= TOP)
+        .map(([b, h]) => `${fixed(metric(b))},${fixed(bracket(h))}`).join(" "),
     };
     const [low, high] = r.right.map((b) => live.clamp(b, 0, 1));
     parts.band = { x: fixed(metric(low)), width: fixed(270 * Math.max(0, high - low)) };
     const b = fixed(metric(1 / price));
     parts.now = { x1: b, x2: b };
-    parts.height = { cx: b, cy: fixed(bracket(r.hinge)) };
+    parts.height = { cx: b, cy: fixed(bracket(Math.min(TOP, r.hinge))) };
   }
 
   function view(state, r) {

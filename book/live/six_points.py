@@ -214,11 +214,12 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
 
 
 def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
-    k, size = result["labels"][-1] + 1, _short(abs(result["lead"]))
+    k, gap = result["labels"][-1] + 1, _short(abs(result["lead"]))
+    size = f"{gap} {'price' if gap == '1' else 'prices'}"
     if result["labels"] == TRUTH:
-        truth = f"the true ones, ahead of all others by {size} prices"
+        truth = f"the true ones, ahead of all others by {size}"
     else:
-        truth = f"not the true ones, which are {size} prices behind"
+        truth = f"not the true ones, which are {size} behind"
     price = _short(state["price"])
     return (
         f"Price {price}: {WORDS[k - 1]}, {truth}. Cost {_short(result['least'][N])} = "
@@ -288,13 +289,16 @@ def _view_margin(state: dict[str, Any], result: dict[str, Any], parts: dict[str,
 
 
 def _view_hinge(state: dict[str, Any], result: dict[str, Any], parts: dict[str, Any]) -> None:
-    for i, (offset, slope) in enumerate(result["lines"]):
-        ends = fixed(_bracket(offset), 2), fixed(_bracket(offset + slope), 2)
-        parts[f"line-{i}"] = {"y1": ends[0], "y2": ends[1]}
+    lines = result["lines"]
+    for i, (offset, slope) in enumerate(lines):
+        low, high = _inside(offset, slope)
+        at = [(_metric(b), _bracket(offset + slope * b)) for b in (low, max(low, high))]
+        parts[f"line-{i}"] = _line(*at[0], *at[1])
     corners = []
     for i in range(91):
-        highest = max(offset + slope * i / 90 for offset, slope in result["lines"])
-        corners.append(f"{fixed(_metric(i / 90), 2)},{fixed(_bracket(highest), 2)}")
+        highest = max(offset + slope * i / 90 for offset, slope in lines)
+        if highest <= TOP:
+            corners.append(f"{fixed(_metric(i / 90), 2)},{fixed(_bracket(highest), 2)}")
     parts["hinge"] = {"points": " ".join(corners)}
     low, high = (min(1.0, max(0.0, b)) for b in result["right"])
     parts["band"] = {
@@ -303,11 +307,20 @@ def _view_hinge(state: dict[str, Any], result: dict[str, Any], parts: dict[str, 
     }
     b = fixed(_metric(1 / state["price"]), 2)
     parts["now"] = {"x1": b, "x2": b}
-    parts["height"] = {"cx": b, "cy": fixed(_bracket(result["hinge"]), 2)}
+    parts["height"] = {"cx": b, "cy": fixed(_bracket(min(TOP, result["hinge"])), 2)}
+
+
+def _inside(offset: float, slope: float) -> tuple[float, float]:
+    """Return from where to where, between 0 and 1, a line is in the panel."""
+    if slope == 0:
+        return 0.0, 1.0
+    ends = sorted([(BOTTOM - offset) / slope, (TOP - offset) / slope])
+    return max(0.0, ends[0]), min(1.0, ends[1])
 
 
 # Where things are, in the units of their panel
 
+TOP, BOTTOM = 7.3, -0.5  # of the hinge
 ROW = 205  # of the circles of the dynamic program
 WORDS = (
     *("one segment", "two segments", "three segments"),
@@ -460,16 +473,12 @@ def _margin_panel(draw: Draw) -> list[str]:
 
 def _hinge_panel(draw: Draw) -> list[str]:
     ink = {"fill": "none", "stroke": "currentColor"}
-    clip = draw("clipPath", draw("rect", x=40, y=26, width=METRICS, height=198), id="six-points")
-    ends = {"x1": _metric(0), "x2": _metric(1)}
     lines = [
-        draw("line", part=f"line-{i}", stroke="currentColor", opacity=0.35, **ends)
-        for i in range(len(ALL))
+        draw("line", part=f"line-{i}", stroke="currentColor", opacity=0.35) for i in range(len(ALL))
     ]
     hinge = draw("polyline", part="hinge", class_="mlbook-live-line1", fill="none", stroke_width=3)
     return [
         draw("text", "32 lines over b = 1/λ; the top is the hinge", x=8, y=16),
-        clip,
         draw("rect", part="band", y=26, height=198, class_="mlbook-live-c0", fill_opacity=0.18),
         draw("path", d=f"M40 26V224H{_metric(1)}", **ink),
         *(draw("text", str(h), x=34, y=_bracket(h) + 4, text_anchor="end") for h in (0, 2, 4, 6)),
@@ -478,7 +487,8 @@ def _hinge_panel(draw: Draw) -> list[str]:
             for b in ("0", "0.5", "1")
         ),
         draw("text", "metric b; shaded: the truth wins", x=_metric(1), y=254, text_anchor="end"),
-        draw("g", *lines, hinge, clip_path="url(#six-points)"),
+        *lines,
+        hinge,
         draw("line", part="now", y1=26, y2=224, stroke_dasharray="5 3", **ink),
         draw("circle", part="height", r=5, class_="mlbook-live-c1", stroke="currentColor"),
     ]
