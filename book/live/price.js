@@ -187,7 +187,7 @@
   function colours(labels) {
     const taken = [], found = {};
     for (const q of [...new Set(labels)].sort((p, q) => p - q)) {
-      let colour = q % 8;
+      let colour = q % 5; // the book's example has five groups in turn
       while (taken.length < 8 && taken.includes(colour)) colour = (colour + 1) % 8;
       if (!taken.includes(colour)) taken.push(colour);
       found[q] = colour;
@@ -205,7 +205,7 @@
       `So this choice is at most ${live.fixed(100 * gap, 2)}% dearer than the best.`;
     return `${many(count)}: ways ${live.fixed(ways, 2)} + ${count} × price ${live.fixed(price, 2)} ` +
       `= ${live.fixed(energy, 2)}. The offers prove that no choice costs less than ` +
-      `${live.fixed(bound, 2)}. ${proof} It stays at ${many(count)} at prices from ${from} ${upTo}.`;
+      `${live.fixed(bound, 2)}. ${proof} Prices from ${from} ${upTo} all give ${many(count)}.`;
   }
 
   function view(state, result) {

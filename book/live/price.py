@@ -91,12 +91,14 @@ def _state(X: Any) -> dict[str, Any]:
         raise ValueError(f"X must have 3 to {MOST} different rows; got {len(points)} rows")
     low, high = points.min(axis=0), points.max(axis=0)
     cheapest, dearest = penalty_range(_distances(points))
+    scale = float(min((np.array(PANEL) - [40, 60]) / (high - low)))
+    x, y = (low + high) / 2
     state = {
         "points": points.tolist(),
         "price": 1.0,
         "range": [float(f"{cheapest / 2:.2g}"), float(f"{2 * dearest:.2g}")],
         "offers": False,
-        "frame": [*((low + high) / 2).tolist(), float(min((np.array(PANEL) - 40) / (high - low)))],
+        "frame": [float(x), float(y) + 8 / scale, scale],
     }
     ends = compute(state)["path"]["low"]
     i = int(np.argmax(np.divide(ends[:-2], ends[1:-1]))) if len(ends) > 2 else 0
@@ -346,7 +348,7 @@ def _colours(labels: list[int]) -> dict[int, int]:
     """Return a colour for each exemplar, its own if it is free."""
     found: dict[int, int] = {}
     for q in sorted(set(labels)):
-        colour = q % 8
+        colour = q % 5  # the book's example has five groups in turn
         while len(found) < 8 and colour in found.values():
             colour = (colour + 1) % 8
         found[q] = colour
@@ -366,8 +368,8 @@ def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
     return (
         f"{_many(count)}: ways {fixed(result['ways'], 2)} + {count} × price "
         f"{fixed(state['price'], 2)} = {fixed(result['energy'], 2)}. The offers prove that no "
-        f"choice costs less than {fixed(result['bound'], 2)}. So this choice {proof}. It stays at "
-        f"{_many(count)} at prices from {fixed(path['low'][i], 2)} {up_to}."
+        f"choice costs less than {fixed(result['bound'], 2)}. So this choice {proof}. Prices from "
+        f"{fixed(path['low'][i], 2)} {up_to} all give {_many(count)}."
     )
 
 
