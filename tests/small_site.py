@@ -17,7 +17,7 @@ ADDRESS = "https://github.com/who/what"
 
 SETTINGS = """
 extensions = ["myst_nb", "sphinx_book_theme", "sphinxcontrib.bibtex", "repository_pages",
-              "source_pages", "quiz_pages", "claim_pages", "page_nodes", "page_policy"]
+              "source_pages", "quiz_pages", "live_pages", "claim_pages", "page_nodes", "page_policy"]
 html_theme = "sphinx_book_theme"
 templates_path = ["book/_templates"]
 exclude_patterns = ["book/figures/_*"]
@@ -43,6 +43,9 @@ If $x$, and ($y$) or $z$ here, then {cite:t}`a2000`. {{ opened_alone }}
 ```
 
 ```{claims}
+```
+
+```{live} metric
 ```
 """
 

@@ -18,6 +18,7 @@ ROOMS = (
     "equation_tables",
     "source_pages",
     "quiz_pages",
+    "live_pages",
     "page_nodes",
     "page_policy",
 )

@@ -10,19 +10,14 @@ A figure NAME has three parts, found by their names:
 - ``tests/book/test_live_NAME.py`` compares the twins on random states, and Python with the library.
 
 Python draws and JavaScript only moves: what Python draws is the picture without JavaScript, in
-print, and before the first touch. Every function ``NAME`` can be called from here:
+print, and before the first touch. A new figure gets its line below.
 
->>> from book import live
->>> live.metric()  # doctest: +SKIP
+Examples
+--------
+>>> metric()
+<live figure metric>
 """
 
-from __future__ import annotations
+from book.live.metric import metric
 
-from importlib import import_module
-
-from book.live.figure import FIGURES
-
-__all__ = list(FIGURES)
-
-for _name in FIGURES:
-    globals()[_name] = getattr(import_module(f"book.live.{_name}"), _name)
+__all__ = ["metric"]

@@ -142,31 +142,19 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
     return { values: order.map((i) => A[i][i]), vectors: live.transpose(vectors) };
   };
 
-  /** k-means without chance: Lloyd's algorithm from several starts, the smallest distortion wins
-      (a later start must be better by 1e-9 of it). A start takes one row, then always the row
-      farthest from those taken; at most 12 rows, evenly spread, begin one. A cluster that loses
-      its last row gets the row farthest from its own centre. */
+  /** k-means without chance: Lloyd's algorithm from 16 starts, the smallest distortion wins (a later
+      start must be better by 1e-9 of it). The rows that begin are those at the multiples of the
+      golden ratio, modulo 1, of the number of rows. A cluster without a row gets the one farthest
+      from its own centre. */
   live.kmeans = (rows, k) => {
-    const stride = Math.ceil(rows.length / 12);
     let best = null;
-    for (let first = 0; first < rows.length; first += stride) {
-      const found = lloyd(rows, farthestFirst(rows, k, first));
+    for (let start = 0; start < 16; start++) {
+      const taken = live.range(k).map((j) => ((start * k + j + 1) * 0.6180339887498949) % 1);
+      const found = lloyd(rows, taken.map((share) => rows[Math.floor(share * rows.length)]));
       if (best === null || found.distortion < best.distortion * (1 - 1e-9)) best = found;
     }
     return best;
   };
-
-  function farthestFirst(rows, k, first) {
-    const taken = [first], nearest = rows.map((row) => live.squaredDistance(row, rows[first]));
-    while (taken.length < k) {
-      const next = nearest.indexOf(Math.max(...nearest));
-      taken.push(next);
-      rows.forEach((row, i) => {
-        nearest[i] = Math.min(nearest[i], live.squaredDistance(row, rows[next]));
-      });
-    }
-    return taken.map((i) => rows[i]);
-  }
 
   function lloyd(rows, start) {
     const k = start.length, labels = rows.map(() => -1), own = rows.map(() => 0);
@@ -290,8 +278,8 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
 
   const REACH = { touch: 22, other: 12 }; // pixels between a pointer and the handle it takes
 
-  /** Make a figure move. `changed` is called with the state on release. Returns {state, set,
-      stop}: read the state, set it from outside, end. */
+  /** Make a figure move. `changed` is called with the state on release. Returns {state,
+      handles, set, stop}: read the state and the handles, set the state from outside, end. */
   live.wake = (root, { state = null, changed = () => {} } = {}) => {
     const spec = live.figures[root.dataset.live];
     const first = JSON.parse(root.querySelector("script.mlbook-live-state").textContent);
@@ -459,6 +447,7 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
     root.classList.add("mlbook-live-awake");
     return {
       get state() { return now.state; },
+      get handles() { return now.handles; },
       set(next) { now.state = next; draw(); if (says) change(says, spec.view(next, now.result).says); },
       stop() { clearInterval(timer); cancelAnimationFrame(frame); ending.abort(); },
     };

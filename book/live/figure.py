@@ -13,14 +13,11 @@ from typing import Any, NamedTuple
 from book.live.markup import Draw
 from mlbook._optional import need
 
-__all__ = ["FIGURES", "Page", "show"]
+__all__ = ["Page", "figures", "markup", "script", "show"]
 
 HERE = Path(__file__).parent
 SHARED = ("core", "wake", "widget")
 """Scripts that are no figure."""
-
-FIGURES = tuple(sorted(p.stem for p in HERE.glob("*.js") if p.stem not in SHARED))
-"""The names of all live figures."""
 
 
 class Page(NamedTuple):
@@ -45,7 +42,7 @@ def show(name: str, state: dict[str, Any]) -> Any:
     Parameters
     ----------
     name : str
-        One of `FIGURES`.
+        One of `figures`.
     state : dict
         What its ``compute`` takes; JSON.
 
@@ -58,8 +55,6 @@ def show(name: str, state: dict[str, Any]) -> Any:
 
     Examples
     --------
-    >>> import os
-    >>> os.environ["MLBOOK_STATIC"] = "1"
     >>> from book.live.metric import first_state
     >>> show("metric", first_state())
     <live figure metric>
@@ -80,6 +75,17 @@ def markup(name: str, state: dict[str, Any]) -> str:
         f"{body}\n"
         f'<script type="application/json" class="mlbook-live-state">{data}</script>\n</figure>'
     )
+
+
+def figures() -> list[str]:
+    """Return the names of all live figures.
+
+    Examples
+    --------
+    >>> "metric" in figures()
+    True
+    """
+    return sorted(p.stem for p in HERE.glob("*.js") if p.stem not in SHARED)
 
 
 def script(*names: str) -> str:

@@ -71,8 +71,6 @@ def metric(
 
     Examples
     --------
-    >>> import os
-    >>> os.environ["MLBOOK_STATIC"] = "1"
     >>> metric()
     <live figure metric>
     """
@@ -158,7 +156,7 @@ def compute(state: dict[str, Any]) -> dict[str, Any]:
     --------
     >>> result = compute(first_state())
     >>> result["plain"]["wrong"], result["learned"]["wrong"]
-    (19, 0)
+    (21, 0)
     """
     X = np.array(state["X"])
     W = _learn(X, np.array(state["y"]), state["k"], state["shrinkage"])
@@ -346,8 +344,7 @@ def _test(state: dict[str, Any], draw: Draw) -> str:
             draw("path", part=f"test-{i}", d=marker(c, 4.5), transform=f"translate({x} {y})")
         )
     centres = [
-        draw("ellipse", part=f"centre-{c}", class_=f"mlbook-live-ellipse mlbook-live-line{c % 8}")
-        for c in range(state["k"])
+        draw("ellipse", part=f"centre-{c}", class_="mlbook-live-line") for c in range(state["k"])
     ]
     return draw.svg(
         draw("text", "test points: what k-means finds", x=8, y=16),
