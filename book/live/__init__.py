@@ -18,6 +18,9 @@ Examples
 <live figure metric>
 """
 
+from book.live.bags import bags
 from book.live.metric import metric
+from book.live.price import price
+from book.live.slaves import slaves
 
-__all__ = ["metric"]
+__all__ = ["bags", "metric", "price", "slaves"]

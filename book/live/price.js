@@ -214,7 +214,7 @@
     places.forEach(([x, y], p) => {
       const q = result.labels[p], [cx, cy] = [live.fixed(x, 2), live.fixed(y, 2)];
       const [x2, y2] = places[q].map((value) => live.fixed(value, 2));
-      parts[`way-${p}`] = { class: `mlbook-live-line mlbook-live-line${colour[q]}`, x1: cx, y1: cy, x2, y2 };
+      parts[`way-${p}`] = { x1: cx, y1: cy, x2, y2 };
       parts[`point-${p}`] = { class: `mlbook-live-point mlbook-live-c${colour[q]}`, cx, cy };
       parts[`shop-${p}`] = { cx, cy, r: q === p ? 9 : 0 };
       const r = state.offers ? state.frame[2] * result.offers[p] : 0;

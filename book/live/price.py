@@ -292,9 +292,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     colour = _colours(result["labels"])
     places = [[fixed(c, 2) for c in _to_panel(state, point)] for point in state["points"]]
     for p, ((x, y), q) in enumerate(zip(places, result["labels"], strict=True)):
-        line = f"mlbook-live-line mlbook-live-line{colour[q]}"
-        ends = {"x1": x, "y1": y, "x2": places[q][0], "y2": places[q][1]}
-        parts[f"way-{p}"] = {"class": line} | ends
+        parts[f"way-{p}"] = {"x1": x, "y1": y, "x2": places[q][0], "y2": places[q][1]}
         kind = f"mlbook-live-point mlbook-live-c{colour[q]}"
         parts[f"point-{p}"] = {"class": kind, "cx": x, "cy": y}
         parts[f"shop-{p}"] = {"cx": x, "cy": y, "r": 9 if q == p else 0}
@@ -403,7 +401,7 @@ def _plane(state: dict[str, Any], draw: Draw) -> str:
     n = range(len(state["points"]))
     return draw.svg(
         *(draw("circle", part=f"offer-{p}", class_="mlbook-live-faint") for p in n),
-        *(draw("line", part=f"way-{p}") for p in n),
+        *(draw("line", part=f"way-{p}", class_="mlbook-live-line") for p in n),
         *(draw("circle", part=f"shop-{p}", class_="mlbook-live-line") for p in n),
         *(draw("circle", part=f"point-{p}", r=5) for p in n),
         draw("text", "points, drag them; rings: exemplars", x=8, y=16),

@@ -115,7 +115,6 @@
 
   function control(state, name, value) {
     if (name === "next") return later(state);
-    if (name === "back") return { ...state, round: 0 };
     return name === "rule" ? { ...state, printed: value === "printed" } : { ...state, [name]: value };
   }
 

@@ -12,16 +12,16 @@ A state is a dict of
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from book.figures.latent_crf import augmented_minimum, three_points
 from book.live.figure import show
 from book.live.markup import Draw, fixed
 from mlbook._arrays import Floats
-from mlbook.latent_crf.energy import loss_augmented_potentials
+from mlbook.latent_crf.energy import clustering_error, loss_augmented_potentials
 from mlbook.latent_crf.slaves import cluster_slaves, point_slaves
 
 __all__ = ["body", "compute", "first_state", "slaves", "view"]
@@ -82,9 +82,8 @@ def first_state() -> dict[str, Any]:
     >>> compute(state | {"round": 8})["bounds"]
     [-2.0, 2.0, 3.5, 4.0, 4.0, 1.25, 3.75, 4.25, 5.0]
     """
-    X, y = three_points()
-    D = ((X[:, None] - X) ** 2) @ [0.5, 0.5]
-    return _state(D, y, 3.0, [4, 2, 1, 1, 2, 1, 1, 1])
+    D = [[0, 2, 2], [2, 0, 4], [2, 4, 0]]
+    return _state(D, [0, 0, 1], 3.0, [4, 2, 1, 1, 2, 1, 1, 1])
 
 
 def _state(D: Any, labels: Any, penalty: float, lengths: Any = None) -> dict[str, Any]:
@@ -97,19 +96,30 @@ def _state(D: Any, labels: Any, penalty: float, lengths: Any = None) -> dict[str
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     if lengths is None:
         lengths = [float(fixed(penalty / (1 + t / 10), 2)) for t in range(20)]
-    least = augmented_minimum(distances, codes, penalty, alpha=1.0, beta=1.0, integral=True)
     state: dict[str, Any] = {
         "U": loss_augmented_potentials(distances, codes, penalty).tolist(),
         "labels": codes.tolist(),
         "alpha": 1.0,
         "beta": 1.0,
-        "least": round(least, 9),
+        "least": _least(distances, codes, penalty),
         "lengths": lengths,
         "round": len(lengths),
         "printed": False,
     }
     bounds = compute(state)["bounds"] + compute(state | {"printed": True})["bounds"]
     return state | {"round": 0, "shown": [min(bounds), max(*bounds, state["least"])]}
+
+
+def _least(D: Floats, labels: Any, penalty: float) -> float:
+    """Return the least energy less error of all assignments."""
+    n = len(D)
+    ways = np.where(np.eye(n, dtype=bool), penalty, D)
+    every = (np.array(x) for x in product(range(n), repeat=n))
+    return min(
+        float(ways[np.arange(n), x].sum()) - clustering_error(x, labels)
+        for x in every
+        if np.array_equal(x[x], x)
+    )
 
 
 # The twin of slaves.js
@@ -285,8 +295,8 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
         for name, text in names.items()
     ]
     controls = draw.controls(
-        draw.button("back", "back to start"),
-        draw.button("play", "play", aria_pressed="false"),
+        draw.button("reset", "back to start"),
+        draw.button("play", "play / pause", aria_pressed="false"),
         draw.button("next", "one round"),
         draw.slider("round", "round", (0, len(state["lengths"]), 1)),
         draw.choice("rule", "Lemma 2", RULES),
@@ -318,7 +328,8 @@ def _table(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
     return draw.svg(
         draw("text", "slave", x=8, y=16),
         draw("text", "price of exemplar", x=START, y=16),
-        draw("text", "compares; does: minimum", x=end + 10, y=HEAD - 6),
+        draw("text", "compares", x=end + 10, y=16),
+        draw("text", "does: minimum", x=end + 10, y=HEAD - 6),
         draw("text", "votes", x=START - 8, y=HEAD + HEIGHT * rows + 17, text_anchor="end"),
         *content,
         size=(end + 152, HEAD + HEIGHT * rows + 28),

@@ -70,6 +70,9 @@ def test_as_printed_is_what_the_chapter_shows() -> None:
 def test_the_worked_example_ends_at_the_prices_of_the_chapter() -> None:
     state = twin.first_state()
     assert state["least"] == 5
+    X, y = demo.three_points()
+    theirs = ExemplarProblem(X, y, penalty=3.0).potentials(np.array([0.5, 0.5]))
+    assert (state["U"], state["labels"]) == (theirs.tolist(), y.tolist())
     result = twin.compute(state | {"round": 8})
     assert result["bounds"] == [-2, 2, 3.5, 4, 4, 1.25, 3.75, 4.25, 5]
     points = [[2, -1, 0], [-1, 2, -1], [1, -1, 3]]
@@ -78,6 +81,14 @@ def test_the_worked_example_ends_at_the_prices_of_the_chapter() -> None:
     assert stuck["bounds"] == [-2, *8 * [2]]
     assert not stuck["moves"]
     assert stuck["votes"] == [0, 0, 0]
+
+
+def test_the_least_is_that_of_an_integer_program() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        D, labels = rng.uniform(0, 5, size=(5, 5)), np.arange(5) % 2
+        theirs = demo.augmented_minimum(D, labels, 2.0, alpha=1.0, beta=1.0, integral=True)
+        assert twin._least(D, labels, 2.0) == pytest.approx(theirs)
 
 
 def test_what_is_said() -> None:
