@@ -75,7 +75,8 @@
     points.forEach((point, j) => {
       const [x, y] = toPanel(state, point), own = bagOf(state, j), c = found[j];
       const middle = live.mean(points.slice(offsets[own], offsets[own + 1]));
-      const [x2, y2] = toPanel(state, middle).map((value) => live.fixed(value, 2));
+      const [mx, my] = toPanel(state, middle), below = my < y - 1e-9; // the name, off the line
+      const [x2, y2] = [live.fixed(mx, 2), live.fixed(my, 2)];
       const [cx, cy] = [live.fixed(x, 2), live.fixed(y, 2)];
       const colour = c < 0 ? "mlbook-live-handle" : `mlbook-live-point mlbook-live-c${c % 8}`;
       parts[`tether-${j}`] = {
@@ -83,7 +84,7 @@
       };
       parts[`point-${j}`] = { class: colour, cx, cy };
       const text = `${j + 1}${c < 0 ? "" : ` ${names[c]}`}`;
-      parts[`name-${j}`] = { x: live.fixed(x + 10, 2), y: live.fixed(y + 4, 2), text };
+      parts[`name-${j}`] = { x: cx, y: live.fixed(y + (below ? 20 : -10), 2), text };
     });
     state.centroids.forEach((centroid, c) => {
       const [x, y] = toPanel(state, centroid).map((value) => live.fixed(value, 2));
@@ -111,7 +112,7 @@
     parts.loses = { text: number(bag.greedyPaid - bag.paid) };
     parts.best = { text: number(bag.paid) };
     parts.greedy = { text: number(bag.greedyPaid) };
-    parts.all = { text: `${number(result.paid)}, greedy ${number(result.greedyPaid)}` };
+    parts.all = { text: `best ${number(result.paid)}, greedy ${number(result.greedyPaid)}` };
     result.bags.forEach((_, i) => { parts[`bag-${i}`] = { checked: i === b }; });
     parts.says = { text: sentence(state, result) };
     return parts;

@@ -104,7 +104,7 @@ def _state(X: Any, offsets: Any, Y: Any, centroids: Any) -> dict[str, Any]:
         centroids = [(rows if len(rows) else points).mean(axis=0) for rows in own]
     Z = np.asarray(centroids, dtype=float)
     low, high = (f(np.vstack([points, Z]), axis=0) for f in (np.min, np.max))
-    scale = float(min((np.array(PANEL) - [60, 60]) / np.maximum(high - low, 1e-9)))
+    scale = float(min((np.array(PANEL) - [60, 80]) / np.maximum(high - low, 1e-9)))
     x, y = (low + high) / 2
     return {
         "points": points.tolist(),
@@ -114,7 +114,7 @@ def _state(X: Any, offsets: Any, Y: Any, centroids: Any) -> dict[str, Any]:
         "names": list("abcde"[:k]),
         "bag": 0,
         "rows": int(max(sizes)),
-        "frame": [float(x), float(y) + 8 / scale, scale],
+        "frame": [float(x), float(y) + 10 / scale, scale],
     }
 
 
@@ -191,7 +191,8 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
         parts[name] = {"text": fixed(cost, 1)}
     parts["title"] = {"text": f"bag {b + 1}: squared distances"}
     parts["loses"] = {"text": fixed(bag["greedyPaid"] - bag["paid"], 1)}
-    parts["all"] = {"text": f"{fixed(result['paid'], 1)}, greedy {fixed(result['greedyPaid'], 1)}"}
+    paid, greedy = fixed(result["paid"], 1), fixed(result["greedyPaid"], 1)
+    parts["all"] = {"text": f"best {paid}, greedy {greedy}"}
     for i in range(len(result["bags"])):
         parts[f"bag-{i}"] = {"checked": i == b}
     parts["says"] = {"text": _sentence(state, result)}
@@ -203,7 +204,8 @@ def _plane_parts(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dic
     offsets, j = state["offsets"], 0
     for own, bag in enumerate(result["bags"]):
         inside = np.array(state["points"][offsets[own] : offsets[own + 1]])
-        x2, y2 = (fixed(v, 2) for v in _to_panel(state, inside.mean(axis=0)))
+        middle = _to_panel(state, inside.mean(axis=0))
+        x2, y2 = (fixed(v, 2) for v in middle)
         line = "mlbook-live-ellipse" if own == state["bag"] else "mlbook-live-faint"
         for point, c in zip(inside, bag["best"], strict=True):
             x, y = _to_panel(state, point)
@@ -212,7 +214,8 @@ def _plane_parts(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dic
             parts[f"tether-{j}"] = {"class": line, "x1": at[0], "y1": at[1], "x2": x2, "y2": y2}
             parts[f"point-{j}"] = {"class": colour, "cx": at[0], "cy": at[1]}
             text = f"{j + 1} {state['names'][c]}" if c >= 0 else str(j + 1)
-            parts[f"name-{j}"] = {"x": fixed(x + 10, 2), "y": fixed(y + 4, 2), "text": text}
+            off = 20 if middle[1] < y - 1e-9 else -10  # the name is off the line
+            parts[f"name-{j}"] = {"x": at[0], "y": fixed(y + off, 2), "text": text}
             j += 1
     for c, centroid in enumerate(state["centroids"]):
         x, y = (fixed(v, 2) for v in _to_panel(state, centroid))
@@ -269,7 +272,7 @@ def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
 
 def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
     """Draw the first picture: the numbers, both panels, the controls, the sentence."""
-    names = {"best": "best", "greedy": "greedy", "loses": "greedy loses", "all": "all bags: best"}
+    names = {"best": "best", "greedy": "greedy", "loses": "greedy loses", "all": "all bags:"}
     numbers = [
         draw("span", f"{text} ", draw("strong", part=name), class_="mlbook-live-score")
         for name, text in names.items()
@@ -291,15 +294,16 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
 def _plane(state: dict[str, Any], draw: Draw) -> str:
     n = range(len(state["points"]))
     centroids = [
-        draw("path", part=f"centroid-{c}", class_=f"mlbook-live-point mlbook-live-c{c % 8}",
-             d=marker(3, 10))
-        for c in range(len(state["names"]))
+        draw("g", draw("path", class_=f"mlbook-live-point mlbook-live-c{c % 8}", d=marker(3, 10)),
+             draw("text", "z", draw("tspan", name, dy=4), y=26, text_anchor="middle"),
+             part=f"centroid-{c}")
+        for c, name in enumerate(state["names"])
     ]  # fmt: skip
     return draw.svg(
         *(draw("line", part=f"tether-{j}") for j in n),
         *centroids,
         *(draw("circle", part=f"point-{j}", r=6) for j in n),
-        *(draw("text", part=f"name-{j}") for j in n),
+        *(draw("text", part=f"name-{j}", text_anchor="middle") for j in n),
         draw("text", "instances and centroids (diamonds): drag", x=8, y=16),
         draw.group("points", _to_panel(state, state["points"][0]), "Instances"),
         draw.group("centroids", _to_panel(state, state["centroids"][0]), "Centroids"),
@@ -319,16 +323,17 @@ def _table(state: dict[str, Any], draw: Draw) -> str:
     ]
     for i in range(rows):
         y = TOP + height * i
-        content.append(draw("text", part=f"row-{i}", x=LEFT - 10, y=y + 18, text_anchor="end"))
+        middle = y + height / 2
+        content.append(draw("text", part=f"row-{i}", x=LEFT - 10, y=middle + 4, text_anchor="end"))
         for c in range(k):
             x = LEFT + width * c
             content += [
                 draw("rect", part=f"cell-{i}-{c}", x=x + 2, y=y + 2, width=width - 4,
                      height=height - 4),
-                draw("text", part=f"cost-{i}-{c}", x=x + width / 2 + 6, y=y + 18,
+                draw("text", part=f"cost-{i}-{c}", x=x + width / 2 + 6, y=middle + 4,
                      text_anchor="middle"),
                 draw("circle", part=f"hand-{i}-{c}", class_="mlbook-live-point mlbook-live-c4",
-                     cx=x + 11, cy=y + height / 2),
+                     cx=x + 11, cy=middle),
             ]  # fmt: skip
     for i, name in enumerate(("best", "greedy")):
         y = BARS + 26 * i

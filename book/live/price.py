@@ -32,9 +32,7 @@ STEPS, STALLED = 300, 15  # of the ascent; steps that may bring little
 MOST = 40  # points; more would be slow to drag
 
 
-def price(
-    X: ArrayLike | None = None, penalty: float | None = None, *, offers: bool = False
-) -> Any:
+def price(X: ArrayLike | None = None, penalty: float | None = None, *, offers: bool = False) -> Any:
     """Show exemplar clustering at a price, with points to drag.
 
     Parameters

@@ -360,7 +360,7 @@ def _climb(state: dict[str, Any], draw: Draw) -> str:
         x = fixed(_place(state, t, low)[0], 2)
         marks.append(draw("text", str(t), x=x, y=BOTTOM + 20, text_anchor="middle"))
     return draw.svg(
-        draw("text", f"bound after each round; the least E − Δ is {_short(state['least'])}", x=8, y=16),
+        draw("text", f"bound after each round; least E − Δ: {_short(state['least'])}", x=8, y=16),
         *marks,
         draw("path", part="climb", class_="mlbook-live-ellipse"),
         draw("circle", part="now", class_="mlbook-live-point mlbook-live-c1", r=6),
