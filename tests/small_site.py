@@ -17,7 +17,8 @@ ADDRESS = "https://github.com/who/what"
 
 SETTINGS = """
 extensions = ["myst_nb", "sphinx_book_theme", "sphinxcontrib.bibtex", "repository_pages",
-              "source_pages", "quiz_pages", "live_pages", "claim_pages", "page_nodes", "page_policy"]
+              "source_pages", "quiz_pages", "live_pages", "claim_pages", "page_nodes",
+              "page_policy"]
 html_theme = "sphinx_book_theme"
 templates_path = ["book/_templates"]
 exclude_patterns = ["book/figures/_*"]

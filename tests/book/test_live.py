@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,8 @@ from live_harness import AXE, first_state, in_node, write_page
 from book import live
 from book.live.figure import HERE, SHARED, figures, markup, script, show
 
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "_build" / "html" / "book"
 MOST_BYTES = 120_000  # of all scripts
 MOST_IN_ONE = 12_000  # of one figure
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -83,6 +86,45 @@ def test_handles_and_groups_belong_together(name: str) -> None:
     html = markup(name, state)
     assert sorted(re.findall(r'data-group="([^"]+)"', html)) == sorted(handles)
     assert all(h["says"] and -1 < h["x"] < 2000 for group in handles.values() for h in group)
+
+
+def shown_by(source: Path) -> int:
+    """Count the live figures that a page asks for."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".md":
+        return len(re.findall(r"^`{3,}\{live\}", text, re.M))
+    cells = [c for c in json.loads(text)["cells"] if c["cell_type"] == "code"]
+    return sum(len(re.findall(r"^live\.\w+\(", "".join(c["source"]), re.M)) for c in cells)
+
+
+def faulty_pages(sources: Path, pages: Path) -> list[str]:
+    """Return the pages that lack a live figure they ask for, or have an empty one."""
+    faults = []
+    for source in sorted([*sources.rglob("*.md"), *sources.rglob("*.ipynb")]):
+        page = (pages / source.relative_to(sources)).with_suffix(".html")
+        html = page.read_text(encoding="utf-8") if page.is_file() else ""
+        found = re.findall(r'<figure class="mlbook-live [^>]*>.*?</figure>', html, re.S)
+        whole = [f for f in found if re.search(r"<svg .*?<(path|circle|rect|line) ", f, re.S)]
+        if len(whole) != shown_by(source):
+            faults.append(
+                f"{source.name}: {shown_by(source)} figures asked for, {len(whole)} there"
+            )
+    return faults
+
+
+@pytest.mark.book
+def test_no_page_has_an_empty_figure() -> None:
+    if not BUILT.is_dir():
+        reason = "the book is not built: run `make book` first"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    assert shown_by(ROOT / "book" / "intro.md") == 1
+    assert faulty_pages(ROOT / "book", BUILT) == []
+
+
+def test_an_empty_figure_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("```{live} metric\n```\n")
+    (tmp_path / "a.html").write_text('<figure class="mlbook-live x"><svg ></svg></figure>')
+    assert faulty_pages(tmp_path, tmp_path) == ["a.md: 1 figures asked for, 0 there"]
 
 
 # In a browser
@@ -293,7 +335,7 @@ def test_accessible(awake: Any, mode: str) -> None:
     awake.execute_script("document.documentElement.dataset.theme = arguments[0]", mode)
     awake.execute_script(AXE.read_text())
     found = awake.execute_async_script(
-        "const done = arguments[1]; axe.run({runOnly: arguments[0]}).then((r) =>"
+        "const done = arguments[1]; axe.run({runOnly: arguments[0], preload: false}).then((r) =>"
         "done(r.violations.map((v) => v.id + ': ' + v.nodes[0].html)))",
         WCAG,
     )
