@@ -145,8 +145,8 @@ def compute(state: dict[str, Any]) -> dict[str, Any]:
         found.append(
             {
                 "costs": costs.tolist(),
-                "best": _named(*best, own, len(costs)),
-                "greedy": _named(*hasty, own, len(costs)),
+                "best": _named(best, own, len(costs)),
+                "greedy": _named(hasty, own, len(costs)),
                 "paid": float(costs[best].sum()),
                 "greedyPaid": float(costs[hasty].sum()),
             }
@@ -166,9 +166,9 @@ def _greedy(costs: Floats) -> tuple[list[int], list[int]]:
     return rows, columns
 
 
-def _named(rows: Any, columns: Any, own: list[int], n: int) -> list[int]:
+def _named(pairs: Any, own: list[int], n: int) -> list[int]:
     labels = [-1] * n
-    for i, j in zip(rows, columns, strict=True):
+    for i, j in zip(*pairs, strict=True):
         labels[i] = own[j]
     return labels
 
@@ -218,8 +218,8 @@ def _plane_parts(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dic
             parts[f"name-{j}"] = {"x": at[0], "y": fixed(y + off, 2), "text": text}
             j += 1
     for c, centroid in enumerate(state["centroids"]):
-        x, y = (fixed(v, 2) for v in _to_panel(state, centroid))
-        parts[f"centroid-{c}"] = {"transform": f"translate({x} {y})"}
+        left, top = (fixed(v, 2) for v in _to_panel(state, centroid))
+        parts[f"centroid-{c}"] = {"transform": f"translate({left} {top})"}
     return parts
 
 

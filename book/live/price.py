@@ -422,8 +422,8 @@ def _path(state: dict[str, Any], draw: Draw) -> str:
     for count in counts:
         y = fixed(_y(n, count), 2)
         marks.append(draw("line", class_="mlbook-live-faint", x1=LEFT, x2=RIGHT, y1=y, y2=y))
-        at = {"x": LEFT - 6, "y": fixed(_y(n, count) + 4, 2)}
-        marks.append(draw("text", str(count), **at, text_anchor="end"))
+        y = fixed(float(y) + 4, 2)
+        marks.append(draw("text", str(count), x=LEFT - 6, y=y, text_anchor="end"))
     x = _x(state, state["price"])
     return draw.svg(
         draw("text", "number of clusters at each price", x=8, y=16),
