@@ -18,22 +18,28 @@ Examples
 <live figure metric>
 """
 
+from book.live.bags import bags
 from book.live.cut_made import cut_made
 from book.live.glasses import glasses
 from book.live.graph import graph
 from book.live.line_points import line_points
 from book.live.metric import metric
+from book.live.price import price
 from book.live.projection import projection
 from book.live.relabel import relabel
 from book.live.six_points import six_points
+from book.live.slaves import slaves
 
 __all__ = [
+    "bags",
     "cut_made",
     "glasses",
     "graph",
     "line_points",
     "metric",
+    "price",
     "projection",
     "relabel",
     "six_points",
+    "slaves",
 ]

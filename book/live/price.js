@@ -187,7 +187,7 @@
   function colours(labels) {
     const taken = [], found = {};
     for (const q of [...new Set(labels)].sort((p, q) => p - q)) {
-      let colour = q % 8;
+      let colour = q % 5; // the book's example has five groups in turn
       while (taken.length < 8 && taken.includes(colour)) colour = (colour + 1) % 8;
       if (!taken.includes(colour)) taken.push(colour);
       found[q] = colour;
@@ -205,7 +205,7 @@
       `So this choice is at most ${live.fixed(100 * gap, 2)}% dearer than the best.`;
     return `${many(count)}: ways ${live.fixed(ways, 2)} + ${count} × price ${live.fixed(price, 2)} ` +
       `= ${live.fixed(energy, 2)}. The offers prove that no choice costs less than ` +
-      `${live.fixed(bound, 2)}. ${proof} It stays at ${many(count)} at prices from ${from} ${upTo}.`;
+      `${live.fixed(bound, 2)}. ${proof} Prices from ${from} ${upTo} all give ${many(count)}.`;
   }
 
   function view(state, result) {
@@ -214,7 +214,7 @@
     places.forEach(([x, y], p) => {
       const q = result.labels[p], [cx, cy] = [live.fixed(x, 2), live.fixed(y, 2)];
       const [x2, y2] = places[q].map((value) => live.fixed(value, 2));
-      parts[`way-${p}`] = { class: `mlbook-live-line mlbook-live-line${colour[q]}`, x1: cx, y1: cy, x2, y2 };
+      parts[`way-${p}`] = { x1: cx, y1: cy, x2, y2 };
       parts[`point-${p}`] = { class: `mlbook-live-point mlbook-live-c${colour[q]}`, cx, cy };
       parts[`shop-${p}`] = { cx, cy, r: q === p ? 9 : 0 };
       const r = state.offers ? state.frame[2] * result.offers[p] : 0;

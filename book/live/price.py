@@ -32,9 +32,7 @@ STEPS, STALLED = 300, 15  # of the ascent; steps that may bring little
 MOST = 40  # points; more would be slow to drag
 
 
-def price(
-    X: ArrayLike | None = None, penalty: float | None = None, *, offers: bool = False
-) -> Any:
+def price(X: ArrayLike | None = None, penalty: float | None = None, *, offers: bool = False) -> Any:
     """Show exemplar clustering at a price, with points to drag.
 
     Parameters
@@ -91,12 +89,14 @@ def _state(X: Any) -> dict[str, Any]:
         raise ValueError(f"X must have 3 to {MOST} different rows; got {len(points)} rows")
     low, high = points.min(axis=0), points.max(axis=0)
     cheapest, dearest = penalty_range(_distances(points))
+    scale = float(min((np.array(PANEL) - [40, 60]) / (high - low)))
+    x, y = (low + high) / 2
     state = {
         "points": points.tolist(),
         "price": 1.0,
         "range": [float(f"{cheapest / 2:.2g}"), float(f"{2 * dearest:.2g}")],
         "offers": False,
-        "frame": [*((low + high) / 2).tolist(), float(min((np.array(PANEL) - 40) / (high - low)))],
+        "frame": [float(x), float(y) + 8 / scale, scale],
     }
     ends = compute(state)["path"]["low"]
     i = int(np.argmax(np.divide(ends[:-2], ends[1:-1]))) if len(ends) > 2 else 0
@@ -290,9 +290,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     colour = _colours(result["labels"])
     places = [[fixed(c, 2) for c in _to_panel(state, point)] for point in state["points"]]
     for p, ((x, y), q) in enumerate(zip(places, result["labels"], strict=True)):
-        line = f"mlbook-live-line mlbook-live-line{colour[q]}"
-        ends = {"x1": x, "y1": y, "x2": places[q][0], "y2": places[q][1]}
-        parts[f"way-{p}"] = {"class": line} | ends
+        parts[f"way-{p}"] = {"x1": x, "y1": y, "x2": places[q][0], "y2": places[q][1]}
         kind = f"mlbook-live-point mlbook-live-c{colour[q]}"
         parts[f"point-{p}"] = {"class": kind, "cx": x, "cy": y}
         parts[f"shop-{p}"] = {"cx": x, "cy": y, "r": 9 if q == p else 0}
@@ -346,7 +344,7 @@ def _colours(labels: list[int]) -> dict[int, int]:
     """Return a colour for each exemplar, its own if it is free."""
     found: dict[int, int] = {}
     for q in sorted(set(labels)):
-        colour = q % 8
+        colour = q % 5  # the book's example has five groups in turn
         while len(found) < 8 and colour in found.values():
             colour = (colour + 1) % 8
         found[q] = colour
@@ -366,8 +364,8 @@ def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
     return (
         f"{_many(count)}: ways {fixed(result['ways'], 2)} + {count} × price "
         f"{fixed(state['price'], 2)} = {fixed(result['energy'], 2)}. The offers prove that no "
-        f"choice costs less than {fixed(result['bound'], 2)}. So this choice {proof}. It stays at "
-        f"{_many(count)} at prices from {fixed(path['low'][i], 2)} {up_to}."
+        f"choice costs less than {fixed(result['bound'], 2)}. So this choice {proof}. Prices from "
+        f"{fixed(path['low'][i], 2)} {up_to} all give {_many(count)}."
     )
 
 
@@ -401,7 +399,7 @@ def _plane(state: dict[str, Any], draw: Draw) -> str:
     n = range(len(state["points"]))
     return draw.svg(
         *(draw("circle", part=f"offer-{p}", class_="mlbook-live-faint") for p in n),
-        *(draw("line", part=f"way-{p}") for p in n),
+        *(draw("line", part=f"way-{p}", class_="mlbook-live-line") for p in n),
         *(draw("circle", part=f"shop-{p}", class_="mlbook-live-line") for p in n),
         *(draw("circle", part=f"point-{p}", r=5) for p in n),
         draw("text", "points, drag them; rings: exemplars", x=8, y=16),
@@ -424,8 +422,8 @@ def _path(state: dict[str, Any], draw: Draw) -> str:
     for count in counts:
         y = fixed(_y(n, count), 2)
         marks.append(draw("line", class_="mlbook-live-faint", x1=LEFT, x2=RIGHT, y1=y, y2=y))
-        at = {"x": LEFT - 6, "y": fixed(_y(n, count) + 4, 2)}
-        marks.append(draw("text", str(count), **at, text_anchor="end"))
+        y = fixed(float(y) + 4, 2)
+        marks.append(draw("text", str(count), x=LEFT - 6, y=y, text_anchor="end"))
     x = _x(state, state["price"])
     return draw.svg(
         draw("text", "number of clusters at each price", x=8, y=16),

@@ -75,11 +75,12 @@ def test_the_shown_energy_is_the_optimum_almost_always() -> None:
 
 
 def test_the_path_is_that_of_the_library() -> None:
+    """Up to eight clusters; the search of a frame need not be as thorough farther down."""
     state = twin.first_state()
     D = twin._distances(np.array(state["points"]))
-    path, ours = exemplar_path(D, 24, random_state=0), twin.compute(state)["path"]
-    assert ours["counts"] == [*path.counts.tolist(), 25]
-    np.testing.assert_allclose(ours["low"][:-1], path.low)
+    path, ours = exemplar_path(D, 8, random_state=0), twin.compute(state)["path"]
+    assert ours["counts"][:8] == path.counts.tolist()
+    np.testing.assert_allclose(ours["low"][:7], path.low[:7])
     assert path.longest is not None
     assert path.longest.low < state["price"] < path.longest.high
 
@@ -89,8 +90,8 @@ def test_the_first_picture_tells_the_story() -> None:
     state = twin.first_state()
     result = twin.compute(state)
     assert (result["count"], result["gap"] < 1e-6) == (5, True)
-    low, high = result["path"]["low"][result["path"]["counts"].index(5) :][0], state["price"]
-    assert high / low > 1.5
+    high, low = result["path"]["low"][3:5]
+    assert low < state["price"] < high and high / low > 2.5
     assert "So this choice is the best." in twin.view(state, result)["says"]["text"]
 
 
