@@ -36,3 +36,13 @@
   window.addEventListener("load", unfold);
   window.addEventListener("hashchange", unfold);
 })();
+
+// Beside "Skip to main content": the first figure that a reader can move.
+addEventListener("DOMContentLoaded", () => {
+  const figure = document.querySelector("article :is(figure.mlbook-live, figure.mlbook-explore)");
+  const skip = document.getElementById("pst-skip-link");
+  if (!figure || !skip) return;
+  figure.id ||= "first-figure";
+  const words = { href: `#${figure.id}`, textContent: "Skip to the first figure you can move" };
+  skip.append(" ", Object.assign(document.createElement("a"), words));
+});
