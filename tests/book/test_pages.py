@@ -500,8 +500,8 @@ def test_missed_links_are_seen(broken: Any) -> None:
     tall = '<div style="height: 2000px"></div>'
     page = broken(f"{tall}<h2 id='here'>Here</h2>{tall}")
     assert landing_faults(page.browser, f"{page.path.as_uri()}#here") == []
-    late = "<script>onload = () => setTimeout(() => document.querySelector('h1').style.height = '{}', 99)"
-    moving = f"<style>* {{ overflow-anchor: none }}</style>{late.format('500px')}</script>"
+    late = "setTimeout(() => document.querySelector('h1').style.height = '500px', 99)"
+    moving = f"<style>* {{ overflow-anchor: none }}</style><script>onload = () => {late}</script>"
     page = broken(f"{moving}{tall}<h2 id='here'>Here</h2>{tall}")
     (fault,) = landing_faults(page.browser, f"{page.path.as_uri()}#here")
     assert "cold" in fault

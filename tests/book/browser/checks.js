@@ -43,7 +43,7 @@ window.pageChecks = {
   missed() {
     const page = document.documentElement;
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const top = target.getBoundingClientRect().top - parseFloat(getComputedStyle(page).scrollPaddingTop)
+    const top = target.getBoundingClientRect().top - (parseFloat(getComputedStyle(page).scrollPaddingTop) || 0)
       - parseFloat(getComputedStyle(target).scrollMarginTop);
     const ends = top > 0 && scrollY + innerHeight >= page.scrollHeight - 2;
     return ends ? 0 : Math.abs(top);
