@@ -16,6 +16,7 @@ ROOMS = (
     "quiz_pages",
     "math_pages",
     "permalinks",
+    "verdict_tables",
     "page_nodes",
     "page_policy",
 )

@@ -92,7 +92,7 @@ def _field(number: int, question: Question) -> str:
 
 
 def _html(text: str) -> str:
-    r"""Escape `text`; the delimiters \( \) of a formula are known to the build and to JupyterLab."""
+    r"""Escape `text`; the delimiters \( \) of a formula are known to build and JupyterLab."""
     formulas = re.sub(r"(?<!\\)\$(.+?)(?<!\\)\$", r"\\(\1\\)", escape(text))
     return formulas.replace(r"\$", "$")
 
