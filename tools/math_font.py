@@ -1,11 +1,10 @@
 """Make the formulas' font: STIX Two Math, cut down to the characters that formulas can have.
 
-    python tools/math_font.py stix-two-math-latin-400-normal.woff2
+    python tools/math_font.py stix-two-math-latin-400-normal.woff
 
 Needed only when formulas need a character more: the result is kept in the repository. The source
-is the file of that name in the npm package @fontsource/stix-two-math. fontTools needs brotli then
-(`pip install brotli`). The licence of the font, the SIL Open Font License, stands beside it. A font
-that was changed goes by a name of its own.
+is the file of that name in the npm package @fontsource/stix-two-math. The licence of the font, the
+SIL Open Font License, stands beside it. A font that was changed goes by a name of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
-FONT = Path(__file__).resolve().parents[1] / "book" / "_static" / "fonts" / "mlbook-math.woff2"
+FONT = Path(__file__).resolve().parents[1] / "book" / "_static" / "fonts" / "mlbook-math.woff"
 NAME = "mlbook math"
 
 # Roots and braces are drawn from U+221A and the braces' pieces: a browser that lacks them drops
@@ -57,7 +56,7 @@ CHARACTERS = (
 def make(source: Path, target: Path) -> None:
     """Write the part of a font that the book needs, under a name of its own."""
     options = Options()
-    options.flavor = "woff2"
+    options.flavor = "woff"
     options.layout_features = ["ssty", "ccmp", "locl", "kern", "mark", "mkmk"]
     options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]
     font = TTFont(source)
@@ -67,7 +66,7 @@ def make(source: Path, target: Path) -> None:
     for record in font["name"].names:
         if record.nameID in (1, 3, 4, 6):
             record.string = NAME.replace(" ", "-") if record.nameID == 6 else NAME
-    font.flavor = "woff2"
+    font.flavor = "woff"
     font.save(target)
 
 

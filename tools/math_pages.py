@@ -22,9 +22,9 @@ SIGN_IN_CELL = re.compile(r"(<mtd[^>]*>(?:<mspace[^>]*/>)?<mo)(?=>[+−±∓⋅]
 
 
 def mathml(tex: str, display: bool = False) -> str:
-    """Return a formula as MathML.
+    r"""Return a formula as MathML.
 
-    A formula that stands alone may have several lines: ``&`` and ``\\\\`` align them, as in
+    A formula that stands alone may have several lines: ``&`` and ``\\`` align them, as in
     Sphinx's own renderer. A sign that begins a cell there stands between two terms.
 
     Raises

@@ -18,6 +18,7 @@ ROOMS = (
     "permalinks",
     "explorer_pages",
     "live_pages",
+    "verdict_tables",
     "page_nodes",
     "page_policy",
 )

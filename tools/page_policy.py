@@ -21,7 +21,7 @@ OWN = "'self' file:"  # browsers do not agree whether 'self' is the disk for a p
 POLICY = (
     "default-src 'none'",
     f"script-src {OWN} 'unsafe-hashes'",  # which lets hashes stand for onclick="..." as well
-    f"style-src {OWN} 'unsafe-inline'",  # MathJax and quizzes bring their own
+    f"style-src {OWN} 'unsafe-inline'",  # formulas and quizzes bring their own
     f"img-src {OWN} data:",
     f"font-src {OWN}",
     f"connect-src {OWN}",  # the search reads the pages it has found

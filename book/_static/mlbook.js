@@ -1,12 +1,17 @@
 // Formulas, tables and code that are wider than the space they have scroll in their own box
-// (mlbook.css). Whatever scrolls can be reached with the keyboard.
+// (mlbook.css). Whatever scrolls can be reached with the keyboard, and fades where it goes on.
 (() => {
   const boxes = [
     "pre", ".mlbook-formula", ".pst-scrollable-table-container", ".cell_output .text_html table",
   ].map((box) => `article ${box}`).join();
 
+  const fade = (box) => {
+    box.classList.toggle("mlbook-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  };
+
   const reach = () => {
     for (const box of document.querySelectorAll(boxes)) {
+      fade(box);
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
@@ -15,6 +20,8 @@
   window.addEventListener("load", () => {
     const article = document.querySelector("article");
     if (!article) return;
+    const scrolled = ({ target }) => target.matches?.(boxes) && fade(target);
+    article.addEventListener("scroll", scrolled, { capture: true, passive: true });
     let waiting = 0;
     // The article's size changes with the window's width and whenever a solution is opened.
     new ResizeObserver(() => {
@@ -36,3 +43,13 @@
   window.addEventListener("load", unfold);
   window.addEventListener("hashchange", unfold);
 })();
+
+// Beside "Skip to main content": the first figure that a reader can move.
+addEventListener("DOMContentLoaded", () => {
+  const figure = document.querySelector("article :is(figure.mlbook-live, figure.mlbook-explore)");
+  const skip = document.getElementById("pst-skip-link");
+  if (!figure || !skip) return;
+  figure.id ||= "first-figure";
+  const words = { href: `#${figure.id}`, textContent: "Skip to the first figure you can move" };
+  skip.append(" ", Object.assign(document.createElement("a"), words));
+});

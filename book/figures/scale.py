@@ -20,6 +20,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from book.figures.style import power_of_ten, scientific
 from mlbook.mlca import MLCA
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -630,29 +631,6 @@ def state_and_chunk(d: int, k: int) -> tuple[Figure, str]:
         f"{d:,} features, {k:,} classes: the state takes {_bytes(size)}, as much as "
         f"{math.ceil(size / (8 * d)):,} rows; a billion rows take {_bytes(8e9 * d)}."
     )
-
-
-def power_of_ten(exponent: int) -> str:
-    """Write a power of ten.
-
-    Examples
-    --------
-    >>> power_of_ten(9), power_of_ten(-14)
-    ('10⁹', '10⁻¹⁴')
-    """
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def scientific(number: float) -> str:
-    """Write a positive number with one digit and a power of ten.
-
-    Examples
-    --------
-    >>> scientific(3.2e-14)
-    '3·10⁻¹⁴'
-    """
-    digit, exponent = f"{number:.0e}".split("e")
-    return f"{digit}·{power_of_ten(int(exponent))}"
 
 
 def _bytes(size: float) -> str:
