@@ -281,8 +281,12 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
 
 
 def _series_panel(draw: Draw) -> list[str]:
-    middle = {"x": MIDDLE, "text_anchor": "middle"}
-    dashed = {"stroke": "currentColor", "stroke_dasharray": "5 3", "stroke_width": 1.5}
+    middle: dict[str, Any] = {"x": MIDDLE, "text_anchor": "middle"}
+    dashed: dict[str, Any] = {
+        "stroke": "currentColor",
+        "stroke_dasharray": "5 3",
+        "stroke_width": 1.5,
+    }
     sides = (("before", 0), ("after", 1))
     return [
         draw("text", "drag the ends of the dashed levels", x=8, y=16),

@@ -256,7 +256,7 @@ def body(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
 
 
 _NAME = {"text_anchor": "middle", "style": "font-size: 11px"}
-_NODE = {"r": 9, "style": "stroke-width: 3.5px"}
+_NODE: dict[str, Any] = {"r": 9, "style": "stroke-width: 3.5px"}
 
 
 def _graph_panel(n: int, draw: Draw) -> list[str]:
@@ -276,7 +276,7 @@ def _graph_panel(n: int, draw: Draw) -> list[str]:
 
 def _cuts_panel(n: int, draw: Draw) -> list[str]:
     ink = {"stroke": "currentColor"}
-    end = {"text_anchor": "end", "x": 28}
+    end: dict[str, Any] = {"text_anchor": "end", "x": 28}
     right = _rank(n - 1)
     return [
         draw("text", "second eigenvector, and the cut after each node", x=8, y=16),

@@ -413,11 +413,11 @@ def _program_panel(draw: Draw) -> list[str]:
         shapes.append(draw("line", part=f"cut-{u}", stroke="currentColor", **cut))
         shapes.append(draw("path", part=f"arc-{u}", fill="none", stroke="currentColor"))
     for i in range(N):
-        ends = {"x1": _time(i) - 24, "x2": _time(i) + 24, "stroke_width": 4}
+        ends: dict[str, Any] = {"x1": _time(i) - 24, "x2": _time(i) + 24, "stroke_width": 4}
         shapes.append(draw("line", part=f"level-{i}", **ends))
     shapes += [draw("path", part=f"point-{i}", d=marker(TRUTH[i], 7.5)) for i in range(N)]
     for u in range(N + 1):
-        at = {"text_anchor": "middle", "x": _node(u), "y": ROW + 4}
+        at: dict[str, Any] = {"text_anchor": "middle", "x": _node(u), "y": ROW + 4}
         shapes.append(draw("circle", class_="mlbook-live-handle", r=14, cx=_node(u), cy=ROW))
         number = draw("text", part=f"least-{u}", **at) if u else draw("text", "0", **at)
         shapes.append(number)
@@ -426,7 +426,7 @@ def _program_panel(draw: Draw) -> list[str]:
 
 def _path_panel(draw: Draw) -> list[str]:
     ink = {"fill": "none", "stroke": "currentColor"}
-    end = {"text_anchor": "end", "x": 34}
+    end: dict[str, Any] = {"text_anchor": "end", "x": 34}
     return [
         draw("text", "distortion, and the price as a slope", x=8, y=16),
         draw("path", d=f"M40 30V225H{_count(6) + 10}", **ink),
