@@ -11,12 +11,12 @@ eigenvalue. A state is a dict of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from book.figures.kmeans import all_partitions
 from book.live.figure import show
 from book.live.markup import Draw, fixed
 from mlbook.kmeans import trace_objective
@@ -85,10 +85,10 @@ def first_state(X: ArrayLike = SIX_POINTS, n_clusters: int = 3) -> dict[str, Any
         raise ValueError(f"n_clusters must be from 1 to {n}; got {n_clusters}")
     mu, U = np.linalg.eigh(points @ points.T)
     mu, U = mu[::-1].clip(min=0), U[:, ::-1]
-    best: dict[int, tuple[float, list[int]]] = {}
-    for labels in _partitions(n):
+    best: dict[int, tuple[float, tuple[int, ...]]] = {}
+    for labels in all_partitions(n):
         k = max(labels) + 1
-        best[k] = max(best.get(k, (-1.0, [])), (float(trace_objective(points, labels)), labels))
+        best[k] = max(best.get(k, (-1.0, ())), (float(trace_objective(points, labels)), labels))
     matrices = [equivalence_matrix(best[k][1]) for k in range(1, n + 1)]
     halves = min(n, 2 * (n_clusters - 1)) if n_clusters > 1 else 1
     return {
@@ -97,16 +97,6 @@ def first_state(X: ArrayLike = SIX_POINTS, n_clusters: int = 3) -> dict[str, Any
         "w": [0.5 if i < halves else 0.0 for i in range(n)],
         "partitions": [np.einsum("ji,jl,li->i", U, C, U).tolist() for C in matrices],
     }
-
-
-def _partitions(n: int) -> Iterator[list[int]]:
-    """Give all partitions of n points, groups numbered by their first point."""
-    if n == 0:
-        yield []
-        return
-    for labels in _partitions(n - 1):
-        for c in range(max(labels, default=-1) + 2):
-            yield [*labels, c]
 
 
 # The twin of glasses.js

@@ -5,12 +5,12 @@ A state is a dict of ``x``, four numbers from 0 to 10, and ``labels``, their gro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from book.figures.kmeans import all_partitions
 from book.live.figure import show
 from book.live.markup import Draw, fixed
 from mlbook.kmeans import distortion, trace_objective
@@ -99,22 +99,12 @@ def compute(state: dict[str, Any]) -> dict[str, Any]:
 def _best(X: np.ndarray, k: int) -> dict[str, Any]:
     """Find the best partition into k groups; a later one must be better by 1e-9."""
     best: dict[str, Any] = {}
-    for labels in _partitions(len(X)):
+    for labels in all_partitions(len(X)):
         if max(labels) + 1 == k:
             cost = float(distortion(X, labels))
             if not best or cost < best["distortion"] - 1e-9:
-                best = {"labels": labels, "distortion": cost}
+                best = {"labels": list(labels), "distortion": cost}
     return best
-
-
-def _partitions(n: int) -> Iterator[list[int]]:
-    """Give all partitions of n points, groups numbered by their first point."""
-    if n == 0:
-        yield []
-        return
-    for labels in _partitions(n - 1):
-        for c in range(max(labels, default=-1) + 2):
-            yield [*labels, c]
 
 
 def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, Any]]:
