@@ -60,7 +60,7 @@
       const names = owns.filter((q) => open[q]).map((q) => q + 1);
       return names.length ? `opens ${names.join(", ")}` : "opens nothing";
     }
-    return chosen === s ? "chooses itself" : `goes to ${chosen + 1}${open[chosen] ? "" : ", closed!"}`;
+    return chosen === s ? "chooses itself" : `goes to ${chosen + 1}${open[chosen] ? "" : " (closed)"}`;
   }
 
   function sentence({ round, lengths, least, printed }, { slaves, bounds, moves }) {

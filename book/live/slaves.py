@@ -251,7 +251,7 @@ def _does(slave: dict[str, Any], s: int, owns: list[int]) -> str:
         return f"opens {', '.join(names)}" if names else "opens nothing"
     if chosen == s:
         return "chooses itself"
-    return f"goes to {chosen + 1}{'' if slave['open'][chosen] else ', closed!'}"
+    return f"goes to {chosen + 1}{'' if slave['open'][chosen] else ' (closed)'}"
 
 
 def _place(state: dict[str, Any], t: int, bound: float) -> tuple[float, float]:
