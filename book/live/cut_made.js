@@ -113,9 +113,8 @@
           `${fixed(MIDDLE + GAP * (i + 1 - p))},${fixed(paid(value / price))}`).join(" "),
       };
     }
-    const height = fixed(paid(r.share));
-    parts.dot = { cy: height, class: `mlbook-live-c${r.share > 1 ? 5 : 1}` };
-    parts.share = { text: `${live.fixed(100 * r.share, 0)}%`, y: fixed(Number(height) + 5) };
+    parts.dot = { cy: fixed(paid(r.share)), class: `mlbook-live-c${r.share > 1 ? 5 : 1}` };
+    parts.share = { text: `at the change ${live.fixed(100 * r.share, 0)}%` };
     for (const name of ["p", "q", "jump", "noise", "price"]) {
       parts[name] = { value: short(state[name]), "aria-valuetext": short(state[name]) };
       parts[`${name}-text`] = { text: short(state[name]) };

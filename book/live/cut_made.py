@@ -161,7 +161,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     --------
     >>> state = first_state(noise=0)
     >>> view(state, compute(state))["share"]
-    {'text': '80%', 'y': '149.00'}
+    {'text': 'at the change 80%'}
     """
     parts: dict[str, dict[str, Any]] = {"says": {"text": _sentence(state, result)}}
     _view_series(state, result, parts)
@@ -172,9 +172,9 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
             for i, value in enumerate(result[name])
         ]
         parts[name] = {"points": " ".join(corners)}
-    height = _paid(share)
-    parts["dot"] = {"cy": fixed(height, 2), "class": f"mlbook-live-c{5 if share > 1 else 1}"}
-    parts["share"] = {"text": f"{fixed(100 * share, 0)}%", "y": fixed(height + 5, 2)}
+    dot = f"mlbook-live-c{5 if share > 1 else 1}"
+    parts["dot"] = {"cy": fixed(_paid(share), 2), "class": dot}
+    parts["share"] = {"text": f"at the change {fixed(100 * share, 0)}%"}
     for name in LIMITS:
         value = _short(state[name])
         parts[name] = {"value": value, "aria-valuetext": value}
@@ -318,6 +318,6 @@ def _savings_panel(draw: Draw) -> list[str]:
         draw("text", "the price", x=10, y=_paid(1) - 5),
         *curves,
         draw("circle", part="dot", cx=MIDDLE, r=5, stroke="currentColor"),
-        draw("text", part="share", x=MIDDLE + 9),
+        draw("text", part="share", x=10, y=232),
         draw("text", "dashed: without noise", x=312, y=232, text_anchor="end"),
     ]  # fmt: skip
