@@ -99,7 +99,7 @@ def _widget_class() -> Any:
     anywidget = need("anywidget", project="anywidget", extra="book")
     traitlets = need("traitlets", project="traitlets", extra="book")
 
-    class LiveFigure(anywidget.AnyWidget):  # type: ignore[misc,name-defined]
+    class LiveFigure(anywidget.AnyWidget):  # type: ignore[name-defined]
         """A live figure in a notebook; `state` is what it shows."""
 
         state = traitlets.Dict().tag(sync=True)

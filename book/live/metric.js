@@ -99,7 +99,7 @@
   }
 
   const length = (ratio) => (ratio > 99 ? "over 99" : live.fixed(ratio, 1));
-  const score = ({ delta, wrong }, n) => `Δ ${live.fixed(delta, 2)}, ${wrong} of ${n} wrong`;
+  const score = ({ delta, wrong }, n) => `${wrong} of ${n} wrong, Δ ${live.fixed(delta, 2)}`;
 
   function view(state, result) {
     const n = state.test.length, parts = {};

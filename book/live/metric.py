@@ -223,7 +223,7 @@ def view(state: dict[str, Any], result: dict[str, Any]) -> dict[str, dict[str, A
     --------
     >>> state = first_state()
     >>> view(state, compute(state))["learned-score"]
-    {'text': 'Δ 0.00, 0 of 42 wrong'}
+    {'text': '0 of 42 wrong, Δ 0.00'}
     """
     n, parts = len(state["test"]), {}
     for i, point in enumerate(state["X"]):
@@ -283,7 +283,7 @@ def _ends(state: dict[str, Any], result: dict[str, Any]) -> list[tuple[float, fl
 
 
 def _score(way: dict[str, Any], n: int) -> str:
-    return f"Δ {fixed(way['delta'], 2)}, {way['wrong']} of {n} wrong"
+    return f"{way['wrong']} of {n} wrong, Δ {fixed(way['delta'], 2)}"
 
 
 # The first picture
