@@ -419,8 +419,8 @@ globalThis.mlbookLive = globalThis.mlbookLive || {};
       if (!playing) { release(); return; }
       timer = setInterval(() => {
         const next = root.isConnected ? spec.tick(now.state) : null;
-        if (next === null) play(button);
-        else go(next);
+        if (next !== null) { go(next); release(); }
+        if (next === null || spec.tick(next) === null) play(button);
       }, spec.interval || 700);
     }
     root.addEventListener("input", (event) => {

@@ -105,7 +105,9 @@ class Draw:
         """
         x, y = (fixed(value, 2) for value in at)
         ring = self("circle", class_="mlbook-live-ring", r=13, cx=x, cy=y)
-        return self("g", ring, class_="mlbook-live-group", data_group=name, aria_label=label)
+        return self(
+            "g", ring, class_="mlbook-live-group", data_group=name, role="group", aria_label=label
+        )
 
     def controls(self, *content: str) -> str:
         """Return the controls of a figure, which cannot be used until it is woken."""
