@@ -552,13 +552,15 @@ def simulate(
     return end + tree * merge
 
 
-EXPONENTS, WORKERS, STORAGE = range(8, 13), (1, 10, 30, 100, 1000), (0.2, 0.5, 1, 2, 5)
-"""Rows as powers of ten, workers, and GB/s each of them reads, of the explorer."""
+EXPONENTS, WORKERS = range(8, 13), (1, 10, 30, 100, 1000)
+"""Rows as powers of ten, and workers, of the explorer."""
+STORAGE = {f"{each:g} GB/s": each for each in (0.2, 1, 5)}
+"""How much each worker reads in a second."""
 
 
-def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, str]:
+def many_machines(exponent: int, workers: int, storage: str) -> tuple[Figure, str]:
     """Draw the predicted time over the number of workers, and what it is spent on."""
-    machine = fitted_machine(benchmarks(), storage=storage * 1e9)
+    machine = fitted_machine(benchmarks(), storage=STORAGE[storage] * 1e9)
     n = 10.0**exponent
     counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     totals = [sum(predict(n, w, machine).values()) for w in counts]
@@ -579,7 +581,7 @@ def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, 
     each = "" if workers == 1 else f" each, {totals[0] / total:,.0f} times as fast as one"
     return figure, (
         f"Prediction for {power_of_ten(exponent)} rows ({_bytes(8 * D * n)}) on {where} "
-        f"{storage:g} GB/s{each}: {_span(total)}; most of it, {parts[largest] / total:.0%}, "
+        f"{storage}{each}: {_span(total)}; most of it, {parts[largest] / total:.0%}, "
         f"to {largest}."
     )
 
