@@ -34,6 +34,7 @@ __all__ = [
     "deletion_errors",
     "endings",
     "error",
+    "error_of_merging",
     "fitted_machine",
     "held_out",
     "largest_run",
@@ -550,6 +551,15 @@ def simulate(
         end = max(end, done)
     tree = (BLOCK - 1) * math.ceil(round(math.log(workers, BLOCK), 9))
     return end + tree * merge
+
+
+def error_of_merging(X: NDArray[Any], y: NDArray[Any], rng: np.random.Generator) -> float:
+    """Relative difference between MLCA of all rows and of four shuffled chunks, merged."""
+    whole = MLCA().fit(X, y).components_
+    pieces = np.split(rng.permutation(len(X)), [50, 300, 310])
+    parts = [MLCA().partial_fit(X[p], y[p]) for p in pieces]
+    merged = parts[0].merge(parts[1].merge(parts[2].merge(parts[3])))
+    return float(abs(merged.components_ - whole).max() / abs(whole).max())
 
 
 EXPONENTS, WORKERS = range(8, 13), (1, 10, 30, 100, 1000)
