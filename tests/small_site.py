@@ -17,8 +17,11 @@ ADDRESS = "https://github.com/who/what"
 
 SETTINGS = """
 extensions = ["myst_nb", "sphinx_book_theme", "sphinxcontrib.bibtex", "repository_pages",
-              "source_pages", "quiz_pages", "claim_pages", "page_nodes", "page_policy"]
+              "source_pages", "quiz_pages", "live_pages", "claim_pages", "math_pages", "permalinks",
+              "page_nodes", "page_policy", "sphinx_proof", "sphinx_exercise"]
 html_theme = "sphinx_book_theme"
+html_math_renderer = "mathml"
+myst_update_mathjax = False
 templates_path = ["book/_templates"]
 exclude_patterns = ["book/figures/_*"]
 root_doc = "contents"
@@ -36,6 +39,24 @@ If $x$, and ($y$) or $z$ here, then {cite:t}`a2000`. {{ opened_alone }}
 | - | - |
 | c | d |
 
+```{prf:theorem} Of Bayes
+:label: bayes
+True.
+```
+
+```{prf:proof}
+Clear.
+```
+
+```{prf:proof}
+Clear again.
+```
+
+```{exercise} Hard
+:label: hard
+Prove it.
+```
+
 ```{bibliography}
 ```
 
@@ -43,6 +64,9 @@ If $x$, and ($y$) or $z$ here, then {cite:t}`a2000`. {{ opened_alone }}
 ```
 
 ```{claims}
+```
+
+```{live} metric
 ```
 """
 
@@ -88,7 +112,7 @@ def notebook(*cells):
     )
 
 
-def build(root: Path) -> Path:
+def build(root: Path, text: str = TEXT) -> Path:
     """Write the sources into a folder and build them; return the folder of the pages."""
     (root / "book" / "figures").mkdir(parents=True)
     (root / "book" / "quizzes").mkdir()
@@ -105,7 +129,7 @@ def build(root: Path) -> Path:
     claim = Claim("1 < 2, always.", data="two numbers", number="2")._repr_mimebundle_()
     more = Claim("0 < 2, always.", data="two numbers", number="2")._repr_mimebundle_()
     page = notebook(
-        {"cell_type": "markdown", "id": "text", "metadata": {}, "source": TEXT},
+        {"cell_type": "markdown", "id": "text", "metadata": {}, "source": text},
         cell(setup_cell.SOURCE, tags=[setup_cell.TAG], name=setup_cell.ID),
         cell("from book.figures import drawing as demo\n\ndemo.line()", picture, ["hide-input"]),
         cell("explore(demo.moving, slope=[1, 2])", explorer),

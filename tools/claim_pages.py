@@ -58,7 +58,8 @@ def mark(claims: list[Claim], code: str) -> str:
     """Return the mark of a cell as HTML."""
     listed = "".join(
         f'<li id="{anchor(claim)}">{escape(claim.text)} '
-        f'<span class="mlbook-how">{escape(claim.how)}.</span></li>'
+        f'<span class="mlbook-how">{escape(claim.how)}.</span>'
+        f'<a class="headerlink" href="#{anchor(claim)}" title="Link to this claim">#</a></li>'
         for claim in claims
     )
     said = "Checked" if len(claims) == 1 else f"{len(claims)} claims checked"

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput
 from sphinx.application import Sphinx
+from sphinx.util.images import get_image_size
 from sphinx.writers.html5 import HTML5Translator
 
 
@@ -51,6 +53,15 @@ def visit_folded_cell(writer: HTML5Translator, node: HideCodeCellNode) -> None:
     )
 
 
+def visit_image(writer: HTML5Translator, node: nodes.image) -> None:
+    """Write the size of a picture, so that nothing moves when it comes."""
+    size = get_image_size(Path(writer.builder.srcdir) / node["uri"].lstrip("/"))
+    type(writer).visit_image(writer, node)
+    if size:
+        sized = f'<img width="{size[0]}" height="{size[1]}" '
+        writer.body[-1] = writer.body[-1].replace("<img ", sized, 1)
+
+
 def name_arrows(app: Sphinx, page: str, template: str, context: dict[str, Any], _: Any) -> None:
     """Name the arrows in the side bar that unfold the pages of a part."""
     contents = context["generate_toctree_html"]
@@ -69,6 +80,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", keep_punctuation)
     for node, visit, depart in (
         (nodes.entry, visit_entry, HTML5Translator.depart_entry),
+        (nodes.image, visit_image, HTML5Translator.depart_image),
         (nodes.citation, visit_citation, HTML5Translator.depart_citation),
         (HideCodeCellNode, visit_folded_cell, depart_HideCellInput),
     ):

@@ -1,9 +1,8 @@
 """What a built page may load and run: a Content-Security-Policy in the page itself.
 
 Everything comes from the book's own folder, nothing from other hosts, and text is never run as
-code. Scripts that stand in the page itself run only if the policy has their hash: those of Sphinx,
-of the theme and of the explorers. HTML in the text or in an output may bring no other code; it
-fails the build.
+code. Scripts that stand in the page itself run only if the policy has their hash: those of Sphinx
+and of the theme. HTML in the text or in an output may bring no code; it fails the build.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from mlbook.explore import _SCRIPT as EXPLORER
-
 OWN = "'self' file:"  # browsers do not agree whether 'self' is the disk for a page from there
 POLICY = (
     "default-src 'none'",
     f"script-src {OWN} 'unsafe-hashes'",  # which lets hashes stand for onclick="..." as well
-    f"style-src {OWN} 'unsafe-inline'",  # MathJax, explorers and quizzes bring their own
+    f"style-src {OWN} 'unsafe-inline'",  # formulas and quizzes bring their own
     f"img-src {OWN} data:",
     f"font-src {OWN}",
     f"connect-src {OWN}",  # the search reads the pages it has found
@@ -91,8 +88,7 @@ def refuse_code(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Warn of code that the HTML of a page's text or outputs would bring."""
     for node in doctree.findall(nodes.raw):
         code = Code(node.astext())
-        foreign = [script for script in code.scripts if script != EXPLORER]
-        for each in [*foreign, *code.handlers, *code.loaded]:
+        for each in [*code.scripts, *code.handlers, *code.loaded]:
             message = f"HTML in the text or an output must bring no code: {each.strip():.80}"
             logging.getLogger(__name__).warning(message, location=node)
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from docutils import nodes
+from math_core import LatexError
+from math_pages import in_html
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from book.quizzes.form import Place, Quiz
 from book.quizzes.reader import read
@@ -21,8 +24,16 @@ def fill_quizzes(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for node in list(doctree.findall(nodes.raw)):
         path = forms.get(node.astext().strip())
         if path is not None:
-            form = Quiz(read(path))._repr_html_()
+            form = with_formulas(path)
             node.replace_self(nodes.raw("", form, format="html", classes=node["classes"]))
+
+
+def with_formulas(path: Path) -> str:
+    """Return the form of a file of questions; a formula that cannot be converted names the file."""
+    try:
+        return in_html(Quiz(read(path))._repr_html_())
+    except LatexError as error:
+        raise ExtensionError(f"{path.name}: formula: {error}") from error
 
 
 def quiz_files(app: Sphinx) -> list[Path]:

@@ -1,49 +1,32 @@
-// Formulas, tables and code wider than the space they have, above all on a phone.
-// A formula first shrinks to as little as 70%; what is still too wide scrolls in its own box
-// (mlbook.css), and whatever scrolls can be reached with the keyboard. MathJax makes its formulas
-// reachable itself.
+// Formulas, tables and code that are wider than the space they have scroll in their own box
+// (mlbook.css). Whatever scrolls can be reached with the keyboard, and fades where it goes on.
 (() => {
-  const SMALLEST = 0.7;
+  const boxes = [
+    "pre", ".mlbook-formula", ".pst-scrollable-table-container", ".cell_output .text_html table",
+  ].map((box) => `article ${box}`).join();
 
-  const inner = (element) => {
-    const style = getComputedStyle(element);
-    return element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  const fade = (box) => {
+    box.classList.toggle("mlbook-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
   };
 
-  const fit = () => {
-    const formulas = [...document.querySelectorAll("article mjx-container")];
-    for (const formula of formulas) formula.style.fontSize = "";
-    const room = new Map();
-    const measured = formulas.map((formula) => {
-      const block = formula.parentElement.closest("p, li, dt, dd, td, th, figcaption, div, section");
-      if (!room.has(block)) room.set(block, inner(block));
-      return [formula, room.get(block), formula.querySelector("mjx-math").getBoundingClientRect().width];
-    });
-    for (const [formula, available, width] of measured) {
-      const wide = available > 0 && width > available + 1 && !formula.closest("table");
-      formula.classList.toggle("mlbook-wide", wide && width * SMALLEST > available);
-      if (wide) {
-        const scale = Math.max(SMALLEST, available / width);
-        const now = parseFloat(getComputedStyle(formula).fontSize);
-        formula.style.fontSize = `${now * scale}px`;
-      }
-    }
-    const boxes = "article :is(pre, .pst-scrollable-table-container, .cell_output .text_html table)";
+  const reach = () => {
     for (const box of document.querySelectorAll(boxes)) {
+      fade(box);
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   };
 
-  window.addEventListener("load", async () => {
-    await window.MathJax?.startup?.promise;
+  window.addEventListener("load", () => {
     const article = document.querySelector("article");
     if (!article) return;
+    const scrolled = ({ target }) => target.matches?.(boxes) && fade(target);
+    article.addEventListener("scroll", scrolled, { capture: true, passive: true });
     let waiting = 0;
     // The article's size changes with the window's width and whenever a solution is opened.
     new ResizeObserver(() => {
       cancelAnimationFrame(waiting);
-      waiting = requestAnimationFrame(fit);
+      waiting = requestAnimationFrame(reach);
     }).observe(article);
   });
 })();
@@ -60,3 +43,13 @@
   window.addEventListener("load", unfold);
   window.addEventListener("hashchange", unfold);
 })();
+
+// Beside "Skip to main content": the first figure that a reader can move.
+addEventListener("DOMContentLoaded", () => {
+  const figure = document.querySelector("article :is(figure.mlbook-live, figure.mlbook-explore)");
+  const skip = document.getElementById("pst-skip-link");
+  if (!figure || !skip) return;
+  figure.id ||= "first-figure";
+  const words = { href: `#${figure.id}`, textContent: "Skip to the first figure you can move" };
+  skip.append(" ", Object.assign(document.createElement("a"), words));
+});

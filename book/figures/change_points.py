@@ -1,8 +1,10 @@
 """Figures of the chapter on change points."""
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -1047,13 +1049,42 @@ def the_problem(n_irrelevant: int = 24) -> Figure:
     return figure
 
 
-def irrelevant_columns(n_irrelevant: int, n_train: int) -> tuple[Figure, str]:
-    """Draw the learned weights and the losses of four methods, over the number of columns."""
+COLUMNS, TRAINING = (0, 10, 20, 40, 80, 160), (2, 3, 4, 5, 6)
+"""Irrelevant columns and training sequences of the explorer."""
+
+FITTED = Path(__file__).with_name("irrelevant_columns.json")
+"""What the explorer draws: up to seconds of learning for each of its states."""
+
+
+def fitted_columns(n_irrelevant: int, n_train: int) -> dict[str, Any]:
+    """Learn the weights, the largest 1, and measure the mean losses of four methods.
+
+    Examples
+    --------
+    >>> fit = fitted_columns(0, 2)
+    >>> len(fit["weights"]), list(fit["losses"])
+    (6, ['Euclidean', 'PCA (3)', 'MLCA', 'large margin'])
+    """
     model, losses = _learned(n_irrelevant, n_train, 0, ())
     b = model.get_mahalanobis_matrix().diagonal()
-    b = b / b.max()
     means = {m: np.mean(map_losses(m, n_irrelevant, n_train=n_train)) for m in METHODS}
-    means["large margin"] = np.mean(losses)
+    means[LARGE_MARGIN] = np.mean(losses)
+    return {
+        "weights": np.round(b / b.max(), 4).tolist(),
+        "losses": {name: round(float(loss), 4) for name, loss in means.items()},
+    }
+
+
+def write_fitted() -> None:
+    """Write `FITTED` anew; a test compares it with what is found now."""
+    fits = {f"{n}, {m}": fitted_columns(n, m) for n in COLUMNS for m in TRAINING}
+    FITTED.write_text(json.dumps(fits, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def irrelevant_columns(n_irrelevant: int, n_train: int) -> tuple[Figure, str]:
+    """Draw the learned weights and the losses of four methods, over the number of columns."""
+    fit = json.loads(FITTED.read_text(encoding="utf-8"))[f"{n_irrelevant}, {n_train}"]
+    b, means = np.array(fit["weights"]), fit["losses"]
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
     columns = np.arange(len(b))

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 
+from book.figures.names import name_after
 from book.spread import mean_of
 from mlbook._arrays import Floats
 from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound, spectral_embedding
@@ -28,11 +29,11 @@ __all__ = [
     "gaussians",
     "loss_and_gap",
     "made_round",
+    "noise_of_clouds",
     "partition_pictures",
     "peak_memory",
     "rounding_table",
     "roundings",
-    "separation_and_noise",
     "six_mistakes",
     "steps",
     "stripes",
@@ -156,22 +157,28 @@ def rounding_table(noises: list[float], n_seeds: int) -> tuple[list[str], list[t
     return header, rows
 
 
-def separation_and_noise(separation: float, noise: float) -> tuple[Figure, str]:
+NOISES = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 9)
+"""Noise of three clouds that are 6 from the origin: what counts is their ratio."""
+
+
+def noise_of_clouds(noise: float) -> tuple[Figure, str]:
     """Draw k-means on three clouds beside the bound that certifies it."""
-    X, y = gaussians(3, separation=separation, noise=noise)
+    X, y = gaussians(3, separation=6, noise=noise)
     model = KMeans(3, n_init=5, random_state=0).fit(X)
     bound, truth = spectral_bound(X, 3), distortion(X, y)
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
-    scatter(left, X, model.labels_, model.cluster_centers_)
-    left.set(title="k-means, first 2 of 20 features", xlim=(-9, 16), ylim=(-9, 16))
-    names = ["lower\nbound", "k-means", "true\nclusters"]
+    names = name_after(y, model.labels_)
+    order = [names[model.labels_ == c][0] for c in range(3)]
+    scatter(left, X, names, model.cluster_centers_[np.argsort(order)])
+    left.set(title="first 2 of 20 features", xlim=(-20, 25), ylim=(-20, 25))
+    bars = ["lower\nbound", "k-means", "true\nclusters"]
     heights = np.array([bound, model.inertia_, truth]) / truth
-    right.bar(names, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
+    right.bar(bars, heights, color=[COLORS[6], COLORS[0], COLORS[1]], hatch=["//", "", ""])
     right.set(title="distortion / that of the truth", ylim=(0, 1.15))
     gap = 1 - bound / model.inertia_
     return figure, (
-        f"separation {separation:g}, noise {noise:g}: k-means found a distortion of "
+        f"Noise {noise:g}: k-means found a distortion of "
         f"{model.inertia_:.0f}; no partition is below {bound:.0f}, so at most {gap:.1%} of it "
         f"could be removed. Δ to the true clusters: {partition_loss(y, model.labels_):.2f}."
     )
@@ -182,6 +189,13 @@ def loss_and_gap(separation: float, noise: float, seed: int) -> tuple[float, flo
     X, y = gaussians(3, separation=separation, noise=noise, seed=seed)
     model = KMeans(3, n_init=5, random_state=seed).fit(X)
     return partition_loss(y, model.labels_), 1 - spectral_bound(X, 3) / model.inertia_
+
+
+SIZES = ((40, 40, 40), (20, 40, 80), (20, 20, 100), (20, 20, 200), (20, 20, 400))
+"""Sizes of three clusters, the first of which is swallowed."""
+
+SHARES = (0, 0.25, 0.5, 0.75, 0.95, 1)
+"""Shares of it that are lost; the last step is its last point, or the last two."""
 
 
 def swallowed_cluster(sizes: tuple[int, int, int], share: float) -> tuple[Figure, str]:
@@ -221,17 +235,25 @@ def _swallow(truth: np.ndarray, share: float) -> tuple[np.ndarray, float, float]
 
 
 def bound_over_k(k: int, d: int) -> tuple[Figure, str]:
-    """Draw distortion and lower bound over the number of clusters; the data has five."""
+    """Draw k clusters of five clouds, and distortion and lower bound over their number."""
     counts = range(1, 11)
+    X, y = gaussians(5, separation=6, noise=1, d=d)
     found, bounds, gaps = clusters_and_gaps(d)
-    figure, axes = subplots(1, 1, height=3)
-    ax = axes[0, 0]
-    ax.plot(counts, found, marker=MARKERS[0], label="k-means")
-    ax.plot(counts, bounds, marker=MARKERS[1], linestyle="--", label="lower bound")
-    ax.fill_between(counts, bounds, found, alpha=0.15, linewidth=0)
+    labels = name_after(y, KMeans(k, n_init=10, random_state=0).fit_predict(X))
+    figure, axes = subplots(1, 2, height=3)
+    left, ax = axes[0]
+    angles = 2 * np.pi * np.arange(5) / 5  # the five clouds around a circle
+    scatter(left, X[:, :5] @ np.column_stack([np.cos(angles), np.sin(angles)]), labels)
+    left.set(title=f"k = {k}", xticks=[], yticks=[], xlim=(-10.5, 10.5), ylim=(-10.5, 10.5))
+    left.set_aspect("equal")
+    above, under = found / found[0], bounds / found[0]
+    ax.plot(counts, above, marker=MARKERS[0], label="k-means")
+    ax.plot(counts, under, marker=MARKERS[1], linestyle="--", label="lower bound")
+    ax.fill_between(counts, under, above, alpha=0.15, linewidth=0)
     ax.axvline(k, color=INK, linewidth=1, linestyle=":")
-    ax.set(xlabel="number of clusters k", ylabel="distortion", ylim=(0, None), xticks=counts)
-    ax.legend(frameon=False)
+    ax.set(xlabel="clusters k", title="distortion / that of k = 1", xticks=counts[::3])
+    ax.set_ylim(0, 1.05)
+    ax.legend(frameon=False, loc="upper right")
     here, below = found[k - 1], bounds[k - 1]
     return figure, (
         f"k = {k}, {d} features: distortion {here:.0f}, bound {below:.0f}; "

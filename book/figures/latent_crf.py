@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+from matplotlib.patches import FancyBboxPatch, Rectangle
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
@@ -175,9 +175,8 @@ def penalty_and_distance(penalty: float, distance: str) -> tuple[Figure, str]:
     counts = [len(solution_of(distance, f).exemplars) for f in PENALTIES]
     figure, axes = subplots(1, 2, height=3.1)
     left, right = axes[0]
-    _draw_stars(
-        left, X, solution.exemplars, exemplar_labels(DISTANCES[distance](X), solution.exemplars)
-    )
+    labels = exemplar_labels(DISTANCES[distance](X), solution.exemplars)
+    _draw_stars(left, X, solution.exemplars, labels, name_after(_towns_named(), labels))
     left.set(title=_count(solution.exemplars))
     right.plot(PENALTIES, counts, marker="o", color=COLORS[0])
     right.axvline(penalty, color=INK, linewidth=1, linestyle=":")
@@ -196,12 +195,22 @@ def _count(exemplars: Integers) -> str:
     return f"{len(exemplars)} exemplar{'s' if len(exemplars) > 1 else ''}"
 
 
-def _draw_stars(ax: Axes, X: Floats, exemplars: Integers, labels: Integers) -> None:
-    """Draw a line from every point to its exemplar; exemplars are large."""
+@cache
+def _towns_named() -> Integers:
+    """Clusters of the towns after which those of other pictures are named, and so coloured."""
+    return exemplar_labels(_euclidean(towns()), solution_of("Euclidean", 1.6).exemplars)
+
+
+def _draw_stars(
+    ax: Axes, X: Floats, exemplars: Integers, labels: Integers, names: Integers | None = None
+) -> None:
+    """Draw a line from every point to its exemplar; exemplars are large. Names choose colours."""
     ways = np.stack([X, X[exemplars[labels]]], axis=1)
-    kinds = labels % len(COLORS)
+    kinds = (labels if names is None else names) % len(COLORS)
+    kind_of = np.full(len(exemplars), -1)
+    kind_of[labels] = kinds
     for c, (color, marker) in enumerate(zip(COLORS, MARKERS, strict=True)):
-        points, centers = X[kinds == c], X[exemplars[c :: len(COLORS)]]
+        points, centers = X[kinds == c], X[exemplars[kind_of == c]]
         if len(centers):
             lines = LineCollection(ways[kinds == c], colors=color, linewidths=0.8, alpha=0.6)
             ax.add_collection(lines)
@@ -285,6 +294,20 @@ def stepped(distance: str) -> tuple[Floats, list[DualStep]]:
     return X, dual_path(DISTANCES[distance](X), 1.6, STEPS[-1], step=0.06)
 
 
+def _shade_offers(ax: Axes, X: Floats, offers: Floats, penalty: float) -> None:
+    """Shade the plane by what all points offer there, Σ_p (v_p − distance)₊, up to the penalty.
+
+    A line goes around the places where the offers exceed the penalty.
+    """
+    side = np.linspace(-0.12, 1.15, 90)
+    places = np.stack(np.meshgrid(side, side), axis=-1)
+    ways = np.linalg.norm(places[:, :, None] - X, axis=-1)
+    offered = np.maximum(offers - ways, 0).sum(axis=-1) / penalty
+    greys = ["1", "0.96", "0.92", "0.88", "0.84", "0.7"]
+    ax.contourf(side, side, offered, np.linspace(0, 1, 6), colors=greys, extend="max")
+    ax.contour(side, side, offered, [1.0], colors=INK, linewidths=0.8, linestyles="--")
+
+
 def step_through(step: int, distance: str) -> tuple[Figure, str]:
     """Draw the offers of 40 points after some steps on the dual, and the two bounds so far."""
     X, path = stepped(distance)
@@ -295,9 +318,8 @@ def step_through(step: int, distance: str) -> tuple[Figure, str]:
     left, right = axes[0]
     labels = exemplar_labels(DISTANCES[distance](X), now.exemplars)
     if distance == "Euclidean":
-        for x, offer in zip(X, np.maximum(now.offers, 0), strict=True):
-            left.add_patch(Circle(tuple(x), offer, fill=False, edgecolor="0.75", linewidth=0.7))
-    _draw_stars(left, X, now.exemplars, labels)
+        _shade_offers(left, X, now.offers, 1.6)
+    _draw_stars(left, X, now.exemplars, labels, name_after(_towns_named(), labels))
     left.set(title=f"step {step}: {_count(now.exemplars)}")
     shown = np.arange(step + 1)
     right.plot(shown, energies[: step + 1], color=COLORS[1], label="best energy", marker="v",

@@ -874,11 +874,15 @@ def alpha_regions(alpha: float, ratio: int) -> tuple[Figure, str]:
     for line, name, i in [("-", "rare", 0), ("--", "others", 1)]:
         curve = [shares(value)[i] for value in values]
         right.plot(values, curve, line, color=COLORS[i], label=name)
-    right.axvline(alpha, color=INK, linewidth=1)
+    rare15, others15 = shares(None)
+    for height, style, i in [(rare15, "-", 0), (others15, "--", 1)]:
+        right.axhline(height, color=COLORS[i], linestyle=style, linewidth=0.8)
+    right.text(1, min(rare15, others15) - 0.02, "thin: nearest\ncentroid", fontsize=10, ha="right",
+               va="top")  # fmt: skip
+    right.axvline(alpha, color=INK, linewidth=1, linestyle=":")
     right.set(xlabel="α/√n", title="test accuracy", ylim=(-0.03, 1.03), xlim=(-0.03, 1.03))
     right.legend(frameon=False, loc="lower left")
     rare, others = shares(alpha)
-    rare15, others15 = shares(None)
     return figure, (
         f"α = {alpha:g}√n, sizes 1:{ratio}:{ratio}: accuracy {rare:.2f} for the first category, "
         f"{others:.2f} for the others. Nearest centroid (Eq. 15): {rare15:.2f} and {others15:.2f}."

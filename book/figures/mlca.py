@@ -275,10 +275,18 @@ def _show(ax: Axes, Z: Floats, truth: Integers, found: Integers) -> None:
 
 
 def _view(Z: Floats) -> Floats:
-    """Two leading principal components, turned so that category 0 lies up and to the right."""
+    """Two leading principal components of three categories in thirds, turned and scaled.
+
+    The categories come to lie as near as they can to the corners of one triangle, and the point
+    farthest out is at distance 1: pictures of different maps can be compared.
+    """
     centred = Z - Z.mean(axis=0)
     shown = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-    return shown * np.sign(shown[: len(shown) // 3].sum(axis=0))
+    shown /= np.linalg.norm(shown, axis=1).max()
+    angles = np.pi * np.array([1 / 4, 11 / 12, 19 / 12])
+    corners = np.column_stack([np.cos(angles), np.sin(angles)])
+    U, _, V = np.linalg.svd(shown.reshape(3, -1, 2).mean(axis=1).T @ corners)
+    return shown @ U @ V
 
 
 def crossed_clusters() -> Figure:
@@ -321,7 +329,7 @@ def _map_and_bars(
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
     _show(left, _view(spaces[shown])[::4], t[::4], found[shown][::4])
-    left.set(title=f"map: {shown}", xticks=[], yticks=[])
+    left.set(title=f"map: {shown}", xticks=[], yticks=[], xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
     bars = right.barh(range(len(ways)), losses, color=COLORS[6], height=0.6)
     bars[ways.index(shown)].set(color=COLORS[0], hatch="//")
     right.bar_label(bars, fmt="{:.2f}", padding=3)
@@ -330,7 +338,7 @@ def _map_and_bars(
     right.invert_yaxis()
     shares = ", ".join(f"{share:.2f}" for share in scatter_directions(X, y)[0][:3])
     return figure, (
-        f"Map of {shown}. Training sizes {':'.join(f'{c / sizes[0]:g}' for c in sizes)}, "
+        f"Map of {shown}. Training sizes {':'.join(f'{c / min(sizes):g}' for c in sizes)}, "
         f"noise {noise:g}, {n_noise_features} noise features: "
         + "; ".join(f"{way} {loss:.2f}" for way, loss in zip(ways, losses, strict=True))
         + f". Shares ρ of the three directions: {shares}."
@@ -581,5 +589,6 @@ def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]
         return figure, words + "XᵀX is not positive definite in double precision, refused."
     found = name_after(y, cluster(fit))
     _show(right, _view(fit), y, found)
+    right.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
     error = relative_errors(condition, cause)[ROUTES.index(route)]
     return figure, words + f"error {error:.0e}, Δ = {partition_loss(y, found):.2f}."

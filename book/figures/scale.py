@@ -20,6 +20,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from book.figures.style import power_of_ten, scientific
 from mlbook.mlca import MLCA
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
@@ -561,9 +562,15 @@ def error_of_merging(X: NDArray[Any], y: NDArray[Any], rng: np.random.Generator)
     return float(abs(merged.components_ - whole).max() / abs(whole).max())
 
 
-def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, str]:
+EXPONENTS, WORKERS = range(8, 13), (1, 10, 30, 100, 1000)
+"""Rows as powers of ten, and workers, of the explorer."""
+STORAGE = {f"{each:g} GB/s": each for each in (0.2, 1, 5)}
+"""How much each worker reads in a second."""
+
+
+def many_machines(exponent: int, workers: int, storage: str) -> tuple[Figure, str]:
     """Draw the predicted time over the number of workers, and what it is spent on."""
-    machine = fitted_machine(benchmarks(), storage=storage * 1e9)
+    machine = fitted_machine(benchmarks(), storage=STORAGE[storage] * 1e9)
     n = 10.0**exponent
     counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     totals = [sum(predict(n, w, machine).values()) for w in counts]
@@ -574,7 +581,7 @@ def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, 
     left.plot(counts, totals, marker=MARKERS[0], label="predicted")
     left.plot(counts, [totals[0] / w for w in counts], color=INK, linestyle=":", label="ideal")
     left.plot([workers], [total], marker="o", markersize=13, color=COLORS[1], fillstyle="none")
-    left.set(xscale="log", yscale="log", xlabel="workers", title="seconds", ylim=(1e-3, 1e6))
+    left.set(xscale="log", yscale="log", xlabel="workers", title="seconds", ylim=(1e-3, 1e7))
     left.legend(frameon=False)
     right.barh(list(parts), [v / total for v in parts.values()], color=COLORS[: len(parts)])
     right.set(xlim=(0, 1), title="share of the time")
@@ -584,7 +591,7 @@ def many_machines(exponent: int, workers: int, storage: float) -> tuple[Figure, 
     each = "" if workers == 1 else f" each, {totals[0] / total:,.0f} times as fast as one"
     return figure, (
         f"Prediction for {power_of_ten(exponent)} rows ({_bytes(8 * D * n)}) on {where} "
-        f"{storage:g} GB/s{each}: {_span(total)}; most of it, {parts[largest] / total:.0%}, "
+        f"{storage}{each}: {_span(total)}; most of it, {parts[largest] / total:.0%}, "
         f"to {largest}."
     )
 
@@ -593,7 +600,7 @@ def _span(seconds: float) -> str:
     """Write a time in the unit that suits it."""
     for unit, size in (("h", 3600), ("min", 60), ("s", 1)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
+            return f"{seconds / size:{',.0f' if seconds >= 100 * size else '.3g'}} {unit}"
     return f"{1000 * seconds:.0f} ms"
 
 
@@ -636,29 +643,6 @@ def state_and_chunk(d: int, k: int) -> tuple[Figure, str]:
         f"{d:,} features, {k:,} classes: the state takes {_bytes(size)}, as much as "
         f"{math.ceil(size / (8 * d)):,} rows; a billion rows take {_bytes(8e9 * d)}."
     )
-
-
-def power_of_ten(exponent: int) -> str:
-    """Write a power of ten.
-
-    Examples
-    --------
-    >>> power_of_ten(9), power_of_ten(-14)
-    ('10⁹', '10⁻¹⁴')
-    """
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def scientific(number: float) -> str:
-    """Write a positive number with one digit and a power of ten.
-
-    Examples
-    --------
-    >>> scientific(3.2e-14)
-    '3·10⁻¹⁴'
-    """
-    digit, exponent = f"{number:.0e}".split("e")
-    return f"{digit}·{power_of_ten(int(exponent))}"
 
 
 def _bytes(size: float) -> str:

@@ -9,9 +9,10 @@ from IPython.display import Markdown
 
 from mlbook.plots import STYLE
 
-__all__ = ["book_style", "table"]
+__all__ = ["book_style", "power_of_ten", "scientific", "table"]
 
 TAG = "<(?=[A-Za-z/!?])"  # what opens a tag
+COMPUTED = r"(?<![\w.`])(\d(?:\.\d+)?)e([+-]\d+)(?![\w.`])"  # a number as Python prints it
 
 
 def book_style() -> None:
@@ -54,6 +55,40 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "
 
 def _cell(content: object) -> str:
     """Write a cell so that it opens no HTML tag and stays one cell."""
-    text = " ".join(str(content).splitlines())
+    text = re.sub(COMPUTED, _written, " ".join(str(content).splitlines()))
     text = re.sub("`[^`]*`", lambda code: re.sub(TAG, "< ", code[0]), text)
     return re.sub(r"(?<!\\)\|", r"\\|", re.sub(TAG, "&lt;", text))
+
+
+def _written(number: re.Match[str]) -> str:
+    """Write 7e+03 as 7,000, 6e-02 as 0.06, 4e-31 as 4·10⁻³¹ and 1e-06 as 10⁻⁶."""
+    digits, exponent = number[1], int(number[2])
+    if 0 <= exponent <= 6:
+        return f"{round(float(number[0])):,}"
+    if -3 <= exponent < 0:
+        return f"{float(number[0]):.{len(digits.partition('.')[2]) - exponent}f}"
+    power = power_of_ten(exponent)
+    return power if digits == "1" else f"{digits}·{power}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """Write a power of ten.
+
+    Examples
+    --------
+    >>> power_of_ten(9), power_of_ten(-14)
+    ('10⁹', '10⁻¹⁴')
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def scientific(number: float) -> str:
+    """Write a positive number with one digit and a power of ten.
+
+    Examples
+    --------
+    >>> scientific(3.2e-14)
+    '3·10⁻¹⁴'
+    """
+    digit, exponent = f"{number:.0e}".split("e")
+    return f"{digit}·{power_of_ten(int(exponent))}"

@@ -66,7 +66,7 @@ class Quiz:
         fields = "".join(_field(number, q) for number, q in enumerate(self.questions, start=1))
         return (
             # method=dialog: Enter submits nothing.
-            '<form class="mlbook-quiz mathjax_process" method="dialog" autocomplete="off">'
+            '<form class="mlbook-quiz" method="dialog" autocomplete="off">'
             f"<style>{_STYLE}</style>{fields}"
             f'<button type="reset" {OUR_KEYS}>Start again</button></form>'
         )
@@ -92,7 +92,7 @@ def _field(number: int, question: Question) -> str:
 
 
 def _html(text: str) -> str:
-    r"""Escape `text`; the delimiters \( \) of a formula are known to the book and to JupyterLab."""
+    r"""Escape `text`; the delimiters \( \) of a formula are known to build and JupyterLab."""
     formulas = re.sub(r"(?<!\\)\$(.+?)(?<!\\)\$", r"\\(\1\\)", escape(text))
     return formulas.replace(r"\$", "$")
 

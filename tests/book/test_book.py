@@ -11,9 +11,11 @@ from pathlib import Path
 import nbformat
 import notebooks
 import pytest
+from fontTools.ttLib import TTFont
 
 pytest.importorskip("jupyter_book")
 import lessons
+import math_font
 
 pytestmark = pytest.mark.book
 
@@ -225,11 +227,73 @@ def test_every_image_has_an_alt_text(pages):
     assert {name: found for name, found in mute.items() if found} == {}
 
 
-def test_mathjax_is_shipped_with_the_book(pages):
-    assert (HTML / "_static/mathjax/tex-chtml.js").stat().st_size > 500_000
-    fonts = HTML / "_static/mathjax/output/chtml/fonts/woff-v2"
-    assert len(list(fonts.glob("*.woff"))) > 15
-    assert "_static/mathjax/tex-chtml.js" in pages["book/notation.html"]
+class Formulas(HTMLParser):
+    """The formulas of a page: how many there should be, how many there are, their characters."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.places, self.formulas, self.open, self.characters = 0, 0, [], set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.places += "math" in (dict(attrs).get("class") or "").split()
+        self.formulas += tag == "math"
+        if tag == "math" or self.open:
+            self.open.append(tag)
+            self.characters |= {"√"} if tag in {"msqrt", "mroot"} else set()
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if self.open:
+            single = self.open[-1] == "mi" and len(data) == 1
+            self.characters |= {slanted(data)} if single else set(data)
+
+
+def slanted(letter):
+    """Return the character that a browser shows for a single letter in a formula."""
+    if "a" <= letter <= "z":
+        return "ℎ" if letter == "h" else chr(0x1D44E + ord(letter) - ord("a"))
+    if "A" <= letter <= "Z":
+        return chr(0x1D434 + ord(letter) - ord("A"))
+    if "α" <= letter <= "ω":
+        return chr(0x1D6FC + ord(letter) - ord("α"))
+    return letter
+
+
+INVISIBLE = {"\u2061", "\u2062", "\u2063", "\ufe00", "\n"}
+
+
+def test_formulas_need_no_script_and_their_font_has_all_their_characters(pages):
+    """A browser leaves a root out, without a word, if the font has no root sign."""
+    have = {chr(c) for c in TTFont(math_font.FONT).getBestCmap()}
+    count = 0
+    for name, text in pages.items():
+        found = Formulas(text)
+        assert found.formulas >= found.places, f"{name}: formulas are missing"
+        assert found.characters - have <= INVISIBLE, name
+        count += found.formulas
+    assert count > 3000
+    assert (HTML / "_static" / "fonts" / "OFL.txt").is_file()
+
+
+def test_missing_formulas_and_characters_are_seen():
+    found = Formulas('<span class="math">x</span><b>ü</b><math><msqrt><mi>h</mi></msqrt></math>')
+    assert (found.places, found.formulas, found.characters) == (1, 1, {"√", "ℎ"})
+
+
+def repeated_names(html):
+    """Return the ids that stand on a page more than once."""
+    names = re.findall(r"<[^<>]*\sid=\"([^\"]+)\"", re.sub(r"(?s)<script.*?</script>", "", html))
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def test_no_name_stands_twice_on_a_page(pages):
+    assert {name: found for name, text in pages.items() if (found := repeated_names(text))} == {}
+    assert repeated_names('<b id="a"></b><i class="c" id="a">') == ["a"]
 
 
 def test_every_chapter_is_in_the_book(pages):

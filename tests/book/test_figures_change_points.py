@@ -1,5 +1,6 @@
 """What the chapter on change points claims and draws, against second derivations."""
 
+import json
 import re
 from itertools import pairwise
 
@@ -286,6 +287,15 @@ def test_bars_and_caption_agree():
     assert_allclose(said, bars, atol=0.005)
     assert bars[-1] < 0.2 < 1 < min(bars[:-1])
     assert bars[0] == pytest.approx(np.mean(demo.map_losses("Euclidean", 20)))
+
+
+@pytest.mark.parametrize("n_irrelevant, n_train", [(0, 2), (10, 3), (20, 6)])
+def test_the_explorer_draws_what_is_learned_now(n_irrelevant, n_train):
+    stored = json.loads(demo.FITTED.read_text())
+    assert list(stored) == [f"{n}, {m}" for n in demo.COLUMNS for m in demo.TRAINING]
+    now, then = demo.fitted_columns(n_irrelevant, n_train), stored[f"{n_irrelevant}, {n_train}"]
+    assert_allclose(then["weights"], now["weights"], atol=0.02)
+    assert now["losses"] == pytest.approx(then["losses"], abs=1e-3)
 
 
 def test_the_longest_bar_is_inside_the_picture():

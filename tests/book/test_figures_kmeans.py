@@ -37,12 +37,12 @@ def test_static_figures_draw():
     assert all(isinstance(p, Figure) and len(p.axes) == 2 for p in pictures)
 
 
-def test_separation_caption_is_what_the_library_computes():
-    _, caption = demo.separation_and_noise(separation=6, noise=1)
+def test_noise_caption_is_what_the_library_computes():
+    _, caption = demo.noise_of_clouds(1)
     X, y = demo.gaussians(3, separation=6, noise=1)
     model = KMeans(3, n_init=5, random_state=0).fit(X)
     bound = spectral_bound(X, 3)
-    expected = [6, 1, round(model.inertia_), round(bound)]
+    expected = [1, round(model.inertia_), round(bound)]
     expected += [round(100 * (1 - bound / model.inertia_), 1)]
     expected += [round(partition_loss(y, model.labels_), 2)]
     assert numbers(caption) == expected
@@ -61,8 +61,16 @@ def test_bound_over_k_stays_below_what_was_found():
     found, bounds, _ = demo.clusters_and_gaps(5)
     assert all(b <= f for f, b in zip(found, bounds, strict=True))
     assert bounds[0] == pytest.approx(found[0])
-    _, caption = demo.bound_over_k(5, 5)
+    figure, caption = demo.bound_over_k(5, 5)
     assert numbers(caption)[:3] == [5, 5, round(found[4])]
+    assert len(figure.axes[0].collections) == 5
+    other, _ = demo.bound_over_k(4, 5)
+    assert len(other.axes[0].collections) == 4
+    here, there = (
+        {tuple(point) for point in drawn.axes[0].collections[0].get_offsets()}
+        for drawn in (figure, other)
+    )
+    assert here <= there  # the first of five clusters is inside the first of four
 
 
 def test_best_segmentation_is_the_best_of_all():

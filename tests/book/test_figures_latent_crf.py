@@ -8,6 +8,7 @@ from enumeration import all_assignments
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
@@ -87,7 +88,18 @@ def test_step_through_meets_for_euclidean_distances_only():
         solution = solve_exemplars(D, 1.6, random_state=0)
         assert bound <= solution.energy + 1e-3 and energy >= solution.lower_bound - 1e-3
         assert share < 0.1 if tight else share > 5
-        assert len(figure.axes[0].patches) == (40 if tight else 0)
+        assert any(isinstance(c, ContourSet) for c in figure.axes[0].collections) == tight
+
+
+def test_a_point_opens_where_the_offers_exceed_the_penalty():
+    """What the shade of the explorer says, at the places of the points themselves."""
+    X, path = demo.stepped("Euclidean")
+    D = demo.DISTANCES["Euclidean"](X)
+    for step in path[:30:3]:
+        offered = np.maximum(step.offers[:, None] - D, 0).sum(axis=0)
+        own = np.minimum(step.offers, 0)  # (v_q)₊ stands in the sum, v_q in the bound
+        bound = step.offers.sum() + np.minimum(0, 1.6 - own - offered).sum()
+        assert bound == pytest.approx(step.bound)
 
 
 # --- drawings --------------------------------------------------------------------------------

@@ -213,11 +213,11 @@ def test_a_slow_worker_delays_by_no_more_than_its_last_chunk():
 
 def test_many_machines_states_its_prediction():
     machine = demo.fitted_machine(demo.benchmarks(), storage=5e9)
-    figure, caption = demo.many_machines(9, 100, 5)
+    figure, caption = demo.many_machines(9, 100, "5 GB/s")
     parts = demo.predict(1e9, 100, machine)
     assert max(parts, key=parts.get) in caption.split()[-1]
     assert caption.startswith("Prediction for 10⁹ rows (1.08 TB) on 100 workers that read 5 GB/s")
-    assert "on one worker that reads 1 GB/s: " in demo.many_machines(8, 1, 1)[1]
+    assert "on one worker that reads 1 GB/s: " in demo.many_machines(8, 1, "1 GB/s")[1]
     widths = [bar.get_width() for bar in figure.axes[1].patches]
     assert sum(widths) == pytest.approx(1)
 

@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -15,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlbook import explore as module
 from mlbook.explore import MAX_STATES, Slider, explore
+from mlbook.explore import page as page_module
+from mlbook.explore.page import SCRIPT
+from mlbook.explore.pictures import DPI, GREYS, MOST_COLORS, SHARPNESS
 
 pytestmark = pytest.mark.book
 plt: Any
@@ -76,7 +79,9 @@ class Page(HTMLParser):
 
 
 def decode(uri: str) -> Any:
-    return Image.open(io.BytesIO(base64.b64decode(uri.removeprefix("data:image/png;base64,"))))
+    start, _, code = uri.partition(";base64,")
+    assert start in ("data:image/png", "data:image/webp")
+    return Image.open(io.BytesIO(base64.b64decode(code)))
 
 
 # The call
@@ -105,6 +110,7 @@ def test_refuses_sliders_that_do_not_fit_the_function() -> None:
         (7, "ordered collection of values, got 7"),
         (Slider([1, 2], start=5), r"starts at 5, not in \[1, 2\]"),
         (Slider(["a", "b"], format=".2f"), "format '.2f' on 'a'"),
+        (Slider(["a", "b"], play=True), r"cannot play: its values \['a', 'b'\] are a choice"),
     ],
 )
 def test_refuses_bad_values(given: Any, message: str) -> None:
@@ -119,8 +125,8 @@ def test_refuses_a_large_grid_before_drawing(mode: str, request: pytest.FixtureR
     def never(sigma: float, k: int) -> Figure:
         raise AssertionError("drawn")
 
-    with pytest.raises(ValueError, match=rf"121 states, 11 \(sigma\) × 11 \(k\).*{MAX_STATES}"):
-        explore(never, alt="bars", sigma=range(11), k=range(11))
+    with pytest.raises(ValueError, match=rf"126 states, 14 \(sigma\) × 9 \(k\).*{MAX_STATES}"):
+        explore(never, alt="bars", sigma=range(14), k=range(9))
 
 
 @pytest.mark.parametrize("bad", [None, "figure", (1, "caption"), ("figure",)])
@@ -136,12 +142,12 @@ def test_refuses_bad_alt(static: None, alt: Any) -> None:
 
 
 def test_refuses_pictures_of_different_size(static: None) -> None:
-    with pytest.raises(ValueError, match=r"same figure size.*\(480, 240\) and \(240, 240\)"):
+    with pytest.raises(ValueError, match=r"same figure size.*\(384, 192\) and \(192, 192\)"):
         explore(lambda a: Figure(figsize=(2 * a, 2)), alt="growing", a=[1, 2])
 
 
 def test_refuses_a_heavy_block(static: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_BYTES", 6_000)
+    monkeypatch.setattr(page_module, "MAX_BYTES", 6_000)
     with pytest.raises(ValueError, match=r"0\.01 MB for 3 states \(3 different .*0\.006 MB"):
         explore(bar, alt="bars", sigma=[1, 2, 3])
 
@@ -164,8 +170,8 @@ def test_block_is_accessible_without_a_script(static: None) -> None:
     assert (first["value"], first["aria-valuetext"], first["autocomplete"]) == ("2", "0.3", "off")
     (image,) = page.all("img")
     assert image["alt"] == "1 bars of 0.3, 0.30"
-    assert (image["width"], image["height"]) == ("240", "120")
-    assert decode(image["src"]).size == (240, 120)
+    assert (image["width"], image["height"]) == ("192", "96")
+    assert decode(image["src"]).size == (384, 192)
     (caption,) = (a for t, a in page.elements if "aria-live" in a)
     assert caption["aria-live"] == "polite"
     assert page.text["span"] == ["σ = 0.30 and k = 1"]
@@ -193,12 +199,31 @@ def test_same_call_same_bytes_and_no_metadata(static: None) -> None:
     assert blocks[0] == blocks[1]
     other = explore(bar, alt="bars", sigma=Slider([0.5, 1.0], label="s"), k=[1, 2]).data
     assert Page(blocks[0]).all("input")[0]["id"] != Page(other).all("input")[0]["id"]
-    png = base64.b64decode(Page(blocks[0]).data["pictures"][0])
-    at, chunks = 8, []
-    while at < len(png):
-        chunks.append(png[at + 4 : at + 8])
-        at += 12 + int.from_bytes(png[at : at + 4], "big")
-    assert set(chunks) == {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
+    webp = base64.b64decode(Page(blocks[0]).data["pictures"][0].partition(",")[2])
+    assert webp[8:16] == b"WEBPVP8L"  # the picture alone, lossless
+
+
+def test_strings_are_a_row_of_buttons(static: None) -> None:
+    def draw(method: str, k: int) -> tuple[Figure, str]:
+        return bar(k)[0], f"{method}, {k}"
+
+    way = Slider(["plain", "learned"], label="the map", start="learned")
+    page = Page(explore(draw, alt="{method}", method=way, k=[1, 2]).data)
+    one, two, slider = page.all("input")
+    assert one["type"] == two["type"] == "radio"
+    assert one["name"] == two["name"] != slider["id"]
+    assert [("checked" in i) for i in (one, two)] == [False, True]
+    (group,) = (a for _, a in page.elements if a.get("role") == "radiogroup")
+    (label,) = (a for t, a in page.elements if t == "span" and a.get("id"))
+    assert group["aria-labelledby"] == label["id"]
+    assert page.text["span"][:3] == ["the map", "plain", "learned"]
+    assert page.data["states"][1][1:] == ["plain", "plain, 2"]
+
+
+def test_only_a_slider_that_plays_has_a_button(static: None) -> None:
+    block = explore(bar, alt="x", sigma=Slider([1, 2, 3], play=True), k=[1, 2]).data
+    assert Page(block).text["button"] == ["Play"]
+    assert "button" not in Page(explore(bar, alt="x", sigma=[1, 2]).data).text
 
 
 def test_user_text_cannot_break_out(static: None) -> None:
@@ -207,13 +232,17 @@ def test_user_text_cannot_break_out(static: None) -> None:
     def draw(**values: str) -> tuple[Figure, str]:
         return Figure(figsize=(1, 1)), evil
 
-    plain = explore(draw, alt=lambda a: "x", a=Slider(["p", "q"], label="l")).data
-    nasty = explore(draw, alt=lambda a: evil + a, a=Slider(["p", evil], label=evil, start=evil))
-    page = Page(nasty.data)
-    assert [t for t, _ in page.elements] == [t for t, _ in Page(plain).elements]
+    def show(text: str) -> Page:
+        choice = Slider(["p", text], label=text, start=text)
+        slider = Slider([1, 2], label=text, format=lambda value: text + str(value))
+        return Page(explore(draw, alt=lambda a, b: text + a, a=choice, b=slider).data)
+
+    plain, page = show("q"), show(evil)
+    assert [t for t, _ in page.elements] == [t for t, _ in plain.elements]
     assert page.all("img")[0]["alt"] == evil + evil
-    assert page.all("input")[0]["aria-valuetext"] == evil
-    assert "".join(page.text["label"]) == "".join(page.text["span"]) == evil
+    assert page.all("input")[-1]["aria-valuetext"] == evil + "1"
+    assert "".join(page.text["label"]) == evil
+    assert "".join(page.text["span"]) == evil + "p" + evil + evil
     assert page.data["states"][0][1:] == [evil + "p", evil]
 
 
@@ -247,17 +276,44 @@ def test_labels_are_inside_the_picture_and_colours_survive(static: None) -> None
         return figure
 
     image = decode(Page(explore(draw, alt="labels", a=[1, 2]).data).all("img")[0]["src"])
-    assert image.mode == "P"
     pixels = np.asarray(image.convert("RGB")).astype(int)
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) <= MOST_COLORS
     border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     assert (border == 255).all()
 
     figure = draw(1)
     figure.set_layout_engine("constrained")
     buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=module.DPI, facecolor="white")
+    figure.savefig(buffer, dpi=SHARPNESS * DPI, facecolor="white")
     plt.close(figure)
     assert np.abs(pixels - np.asarray(Image.open(buffer).convert("RGB"))).max() <= 40
+
+
+def test_all_states_share_one_palette_and_grey_stays_grey(static: None) -> None:
+    """A colour that is rare in one state and frequent in another looks the same in both."""
+
+    def draw(a: int) -> Figure:
+        figure = Figure(figsize=(3, 2))
+        axes = figure.subplots()
+        axes.imshow(np.arange(900.0).reshape(30, 30) ** (1 + a / 9), cmap="plasma")
+        axes.set(xticks=[], yticks=[])
+        figure.patches.extend(
+            [
+                plt.Rectangle((0, 0), 0.1 * a, 0.1, color="#7f7f7f", transform=figure.transFigure),
+                plt.Rectangle((0.9, 0), 0.1, 0.1, color="#d55e00", transform=figure.transFigure),
+            ]
+        )
+        return figure
+
+    page = Page(explore(draw, alt="{a}", a=range(1, 9)).data)
+    uris = [page.all("img")[0]["src"], *page.data["pictures"]]
+    pictures = [np.asarray(decode(uri).convert("RGB")).astype(int) for uri in uris]
+    used = np.unique(np.concatenate([p.reshape(-1, 3) for p in pictures]), axis=0)
+    assert len(GREYS) < len(used) <= MOST_COLORS
+    corners = np.array([[p[-5, 5], p[-5, -5]] for p in pictures])
+    assert (corners == corners[0]).all()
+    assert np.abs(corners[0] - [[0x7F] * 3, [0xD5, 0x5E, 0]]).max() <= 4
+    assert np.ptp(corners[0, 0]) == 0
 
 
 @pytest.mark.slow
@@ -317,6 +373,24 @@ def test_live_draws_only_what_is_shown(live: None) -> None:
     assert before.all("img")[0]["src"] != after.all("img")[0]["src"]
     assert after.all("img")[0]["alt"] == "3 bars"
     assert after.text["span"] == ["σ = 0.20 and k = 3"]
+
+
+def test_live_buttons_and_player(live: None) -> None:
+    drawn = []
+
+    def draw(way: str, step: int) -> Figure:
+        drawn.append((way, step))
+        return Figure(figsize=(1, 1))
+
+    box = explore(draw, alt="{way}", way=["up", "down"], step=Slider(range(4), play=True))
+    buttons, played, _ = box.children
+    assert isinstance(buttons, widgets.ToggleButtons)
+    player, slider = played.children
+    assert isinstance(player, widgets.Play)
+    player.value = 2
+    buttons.value = "down"
+    assert slider.value == 2
+    assert drawn == [("up", 0), ("up", 2), ("down", 2)]
 
 
 def test_live_errors_are_shown_and_pass(live: None) -> None:
@@ -473,7 +547,7 @@ def test_keyboard_moves_one_explorer_and_nothing_else(page: Any) -> None:
     assert after[0]["caption"].startswith("f = 2, phase 0.5. This sentence")
     assert after[0]["texts"] == after[0]["shown"] == ["2", "0.5"]
     assert after[0]["src"] != before[0]["src"]
-    assert after[0]["loaded"] == 600
+    assert after[0]["loaded"] == 960
     assert [after[0][k] for k in ("image", "sliders", "below")] == [
         before[0][k] for k in ("image", "sliders", "below")
     ]
@@ -498,6 +572,69 @@ def test_every_state_shows_its_own_picture(page: Any) -> None:
     ink = [np.asarray(decode(s["src"]).convert("L")).astype(int) for s in seen]
     assert all(np.abs(a - b).max() > 100 for a, b in pairwise(ink))
     assert len({tuple(s["image"]) for s in seen}) == 1
+
+
+@pytest.fixture
+def choosing(browser: Any, static: None, tmp_path: Path) -> Any:
+    """Two copies of an explorer with buttons and a slider that plays, on an empty page."""
+
+    def draw(way: str, step: int) -> tuple[Figure, str]:
+        return wave(step + 1, phase=float(way == "down"))[0], f"{way}, step {step}"
+
+    way = Slider(["up", "down", "sideways"], start="down")
+    block = explore(draw, alt="{way} {step}", way=way, step=Slider(range(3), play=True)).data
+    path = tmp_path / "page.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8><p id=below></p>{block}{block}")
+    browser.get(path.as_uri())
+    return browser
+
+
+def alts(page: Any) -> list[str]:
+    return [state["alt"] for state in page.execute_script(READ)]
+
+
+@pytest.mark.browser
+def test_buttons_choose_by_click_and_by_key(choosing: Any) -> None:
+    assert alts(choosing) == ["down 0", "down 0"]
+    choosing.find_elements("css selector", ".mlbook-explore-choices label")[2].click()
+    assert alts(choosing) == ["sideways 0", "down 0"]
+    choosing.switch_to.active_element.send_keys("\ue012")  # arrow left
+    assert alts(choosing) == ["down 0", "down 0"]
+    choosing.find_elements("css selector", ".mlbook-explore-choices label")[3].click()
+    assert alts(choosing) == ["down 0", "up 0"]
+    names = "return [...document.querySelectorAll('[type=radio]')].map((radio) => radio.name)"
+    assert len(set(choosing.execute_script(names))) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_playing_goes_to_the_end_and_can_be_paused(choosing: Any) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    button = choosing.find_element("css selector", ".mlbook-explore-track button")
+
+    def press() -> tuple[str, str]:
+        choosing.execute_script("arguments[0].click()", button)
+        return alts(choosing)[0], button.text
+
+    assert press() == ("down 1", "Pause")
+    assert press() == ("down 1", "Play")
+    time.sleep(0.9)
+    assert alts(choosing) == ["down 1", "down 0"]
+    assert press() == ("down 2", "Play")  # the end
+    assert press() == ("down 0", "Pause")  # from the beginning
+    WebDriverWait(choosing, 5).until(lambda _: button.text == "Play")
+    assert alts(choosing) == ["down 2", "down 0"]
+
+
+@pytest.mark.browser
+def test_nothing_plays_for_those_who_want_no_motion(choosing: Any) -> None:
+    button = choosing.find_element("css selector", ".mlbook-explore-track button")
+    assert button.is_displayed()
+    feature = {"name": "prefers-reduced-motion", "value": "reduce"}
+    choosing.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    assert not button.is_displayed()
+    choosing.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.browser
@@ -525,7 +662,7 @@ def test_page_is_alone(page: Any, tmp_path: Path) -> None:
     assert [n for n in names if not n.startswith("data:")] == []
     keys = "return Object.keys(window)"
     ours = set(page.execute_script(keys))
-    names = ["controls", "root", "data", "image", "caption", "pictures", "inputs", "show"]
+    names = ["box", "controls", "root", "data", "image", "caption", "pictures", "place", "show"]
     lexical = page.execute_script(
         "return arguments[0].filter((n) => { try { (0, eval)(n); return true; }"
         " catch { return false; } })",
@@ -541,7 +678,7 @@ def test_page_is_alone(page: Any, tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_a_copy_and_a_repeated_script_do_no_harm(page: Any) -> None:
-    page.execute_script(module._SCRIPT)
+    page.execute_script(SCRIPT)
     ids = [s.get_attribute("id") for s in sliders(page)]
     assert len(set(ids)) == len(ids) == 5
     before = page.execute_script(READ)
@@ -575,7 +712,7 @@ def test_without_javascript_there_is_a_picture_and_no_dead_slider(
         browser.get(page_path.as_uri())
         image = browser.find_elements("css selector", ".mlbook-explore img")[0]
         assert image.is_displayed()
-        assert image.size["width"] == 616
+        assert image.size["width"] == 496
         assert not any(s.is_displayed() for s in sliders(browser))
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -593,8 +730,8 @@ def test_fits_a_phone(page: Any) -> None:
     ]
     before = page.execute_script(READ)
     *_, width, height = before[0]["image"]
-    assert width <= 374
-    assert (width - 16) / (height - 16) == pytest.approx(600 / 360, rel=0.01)
+    assert 370 <= width <= 374
+    assert (width - 4) / (height - 4) == pytest.approx(480 / 288, rel=0.01)
     assert all(s.size["height"] >= 44 for s in sliders(page))
     assert all(s.size["width"] >= 300 for s in sliders(page))
     sliders(page)[0].send_keys("\ue014")  # to the caption that takes several lines here

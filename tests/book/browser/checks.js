@@ -15,24 +15,38 @@ window.pageChecks = {
     document.documentElement.dataset.mode = document.documentElement.dataset.theme = mode;
   },
 
-  // Raw TeX in the text, formulas that were not typeset, MathJax's errors (a box, or red for an
-  // unknown command), formulas a screen reader cannot read.
+  // Raw TeX in the text, formulas that show nothing, formulas that the keyboard stops at though
+  // they fit.
   maths() {
     const faults = [];
-    const untouched = "pre, code, script, style, noscript, mjx-container, .math, .highlight";
+    const untouched = "pre, code, script, style, noscript, math, .highlight";
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const { nodeValue, parentElement } = texts.currentNode;
       if (/\$|\\[()[\]]|\\begin\{/.test(nodeValue) && !parentElement.closest(untouched))
         faults.push(`raw: ${nodeValue.trim().slice(0, 80)}`);
     }
-    for (const source of document.querySelectorAll(".math.notranslate"))
-      if (!source.querySelector("mjx-container")) faults.push(`not typeset: ${source.textContent}`);
-    for (const error of document.querySelectorAll("mjx-merror, mjx-container [style*='color: red']"))
-      faults.push(`MathJax error: ${error.textContent || error.outerHTML}`);
-    for (const formula of document.querySelectorAll("mjx-container"))
-      if (!formula.querySelector("mjx-assistive-mml")) faults.push(`silent: ${formula.outerHTML.slice(0, 80)}`);
+    for (const place of document.querySelectorAll(".math"))
+      if (!place.querySelector("math")) faults.push(`not converted: ${place.textContent}`);
+    for (const formula of document.querySelectorAll("math")) {
+      const { width, height } = formula.getBoundingClientRect();
+      if (formula.querySelector("merror")) faults.push(`error: ${formula.textContent}`);
+      if (formula.checkVisibility() && !(width && height)) faults.push(`empty: ${formula.outerHTML}`);
+    }
+    for (const place of document.querySelectorAll(":is(.math, math, .math *, math *)[tabindex]"))
+      if (place.scrollWidth <= place.clientWidth) faults.push(`a tab stop: ${place.textContent}`);
     return faults;
+  },
+
+  // Where the target of the page's address is, from where it should be; 0 as well where the page
+  // ends before it.
+  missed() {
+    const page = document.documentElement;
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const top = target.getBoundingClientRect().top - (parseFloat(getComputedStyle(page).scrollPaddingTop) || 0)
+      - parseFloat(getComputedStyle(target).scrollMarginTop);
+    const ends = top > 0 && scrollY + innerHeight >= page.scrollHeight - 2;
+    return ends ? 0 : Math.abs(top);
   },
 
   // Pictures that do not show, or have nothing to say in their place.
@@ -99,12 +113,13 @@ window.pageChecks = {
   },
 
   // Make the page smaller for axe, not different: of each kind of code token the first stays, and
-  // a formula (whose glyphs have the colour of their text) keeps its box and loses its glyphs.
+  // a formula (whose glyphs have the colour of their text) becomes a box of its size.
   thin() {
-    const boxes = [...document.querySelectorAll("mjx-math")].map((m) => [m, m.getBoundingClientRect()]);
+    const boxes = [...document.querySelectorAll("math")].map((m) => [m, m.getBoundingClientRect()]);
     for (const [formula, { width, height }] of boxes) {
-      Object.assign(formula.style, { display: "inline-block", width: `${width}px`, height: `${height}px` });
-      formula.replaceChildren();
+      const box = document.createElement("span");
+      Object.assign(box.style, { display: "inline-block", width: `${width}px`, height: `${height}px` });
+      formula.replaceWith(box);
     }
     const seen = new Set();
     for (const code of document.querySelectorAll(".highlight pre")) {
