@@ -154,7 +154,8 @@ def weak_kmeans(
         with one instance and one label, or where a category has none the mean of its
         candidates. "random": none, but a random feasible assignment.
     n_init : int, default=1
-        Number of starts, the second and later ones random; the lowest objective wins.
+        Number of starts, the second and later ones random. The lowest objective wins, of
+        equal ones the first.
     max_iter : int, default=100
         Most rounds of each start.
     reject : float, optional
@@ -210,8 +211,14 @@ def weak_kmeans(
         else choices.assign(rows, choices.mean_of_candidates(rows, init == "weighted"))
         for start in range(n_init)
     )
-    runs = (_descend(rows, choices, first, max_iter) for first in starts)
-    return min(runs, key=lambda run: run.objective_path[-1])
+    noise = 1e-12 * float(squared_norms(_double(rows)).sum())  # rounding errors decide no start
+    best: WeakKMeans | None = None
+    for first in starts:
+        run = _descend(rows, choices, first, max_iter)
+        if best is None or run.objective_path[-1] < best.objective_path[-1] - noise:
+            best = run
+    assert best is not None
+    return best
 
 
 def mean_weights(assignments: Integers, counts: Integers, dtype: Any) -> csr_array:
