@@ -245,16 +245,7 @@ def contingency(a: ArrayLike, b: ArrayLike) -> csr_array:
     [[2 0]
      [1 1]]
     """
-    codes_a, k_a = encode(a, "a")
-    codes_b, k_b = encode(b, "b")
-    n = len(codes_a)
-    if len(codes_b) != n:
-        raise ValueError(f"a and b must label the same points; got {n} and {len(codes_b)} labels")
-    if k_a * k_b <= n:
-        cells = np.bincount(codes_a * k_b + codes_b, minlength=k_a * k_b)
-        return csr_array(cells.reshape(k_a, k_b).astype(np.int64, copy=False))
-    ones = np.ones(n, dtype=np.int64)
-    return coo_array((ones, (codes_a, codes_b)), shape=(k_a, k_b)).tocsr()
+    return csr_array(_table(a, b))
 
 
 def partition_loss(a: ArrayLike, b: ArrayLike) -> float:
@@ -433,8 +424,27 @@ def encode(labels: ArrayLike, name: str) -> tuple[Integers, int]:
 
 def _cells(a: ArrayLike, b: ArrayLike) -> tuple[Integers, Integers, Integers]:
     """Nonzero cells n_ij of the contingency table, with the sizes a_i and b_j of each."""
-    table = contingency(a, b).tocoo()
-    return table.data, table.sum(axis=1)[table.row], table.sum(axis=0)[table.col]
+    table = _table(a, b)
+    sizes_a, sizes_b = table.sum(axis=1), table.sum(axis=0)
+    if isinstance(table, np.ndarray):
+        i, j = table.nonzero()
+        return table[i, j], sizes_a[i], sizes_b[j]
+    cells = table.tocoo()
+    return cells.data, sizes_a[cells.row], sizes_b[cells.col]
+
+
+def _table(a: ArrayLike, b: ArrayLike) -> Integers | csr_array:
+    """Contingency table: dense if it has at most as many cells as there are points."""
+    codes_a, k_a = encode(a, "a")
+    codes_b, k_b = encode(b, "b")
+    n = len(codes_a)
+    if len(codes_b) != n:
+        raise ValueError(f"a and b must label the same points; got {n} and {len(codes_b)} labels")
+    if k_a * k_b <= n:
+        cells = np.bincount(codes_a * k_b + codes_b, minlength=k_a * k_b)
+        return cells.reshape(k_a, k_b).astype(np.int64, copy=False)
+    ones = np.ones(n, dtype=np.int64)
+    return coo_array((ones, (codes_a, codes_b)), shape=(k_a, k_b)).tocsr()
 
 
 def _frontier(labels: ArrayLike, name: str) -> tuple[Integers, int]:
