@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.metrics import label_ranking_average_precision_score, pairwise_distances
+from scipy.stats import rankdata
+from sklearn.metrics import pairwise_distances
 
 from mlbook._arrays import Floats, Integers
 from mlbook._metric import is_list_of_sets
@@ -533,9 +534,8 @@ def citation_knn_scores(
 def one_error(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """Share of bags whose top-ranked label is wrong (Law 2017, Table 4).
 
-    Ties are broken against the method, as in `coverage` and `average_precision`: the top label
-    is wrong if any irrelevant label has the highest score. Bags without a label are
-    skipped.
+    Tied labels count fairly, as in `coverage` and `average_precision`: the value is the mean over
+    all orders of them. Bags without a label are skipped.
 
     Parameters
     ----------
@@ -557,19 +557,18 @@ def one_error(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Examples
     --------
     >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.5, 0.5]])
-    0.5
+    0.25
     """
     relevant, scores = _rankings(y_true, y_score)
-    best = np.where(relevant, scores, -np.inf).max(axis=1, keepdims=True)
-    return float(np.mean(np.any(~relevant & (scores >= best), axis=1)))
+    right = relevant.mean(axis=1, where=scores == scores.max(axis=1, keepdims=True))
+    return float(np.mean(1 - right))
 
 
 def coverage(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """How far down the ranking one must go to meet all labels of a bag (Law 2017, Table 4).
 
     The rank of the last relevant label, counted from 0, averaged over the bags that have a
-    label: ``sklearn.metrics.coverage_error`` − 1. A label tied with others takes the last of
-    their ranks.
+    label. Tied labels count fairly: the value is the mean over all orders of them.
 
     Parameters
     ----------
@@ -595,14 +594,19 @@ def coverage(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """
     relevant, scores = _rankings(y_true, y_score)
     last = np.where(relevant, scores, np.inf).min(axis=1, keepdims=True)
-    return float(np.mean(np.sum(scores >= last, axis=1) - 1))
+    above, tied = np.sum(scores > last, axis=1), np.sum(scores == last, axis=1)
+    right = np.sum(relevant & (scores == last), axis=1)
+    # of `right` among `tied` places, drawn at random, the last is right (tied + 1) / (right + 1)
+    return float(np.mean(above + right * (tied + 1) / (right + 1) - 1))
 
 
 def average_precision(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """Mean share of relevant labels among those ranked up to each relevant one (Law 2017, Table 4).
 
-    ``sklearn.metrics.label_ranking_average_precision_score`` over the bags that have a label:
-    a label tied with others takes the last of their ranks.
+    Tied labels count fairly: the value is the mean over all orders of them, from a formula, in
+    O(m k log k). Without ties it is ``sklearn.metrics.label_ranking_average_precision_score`` over
+    the bags that have a label. (With ties that function gives each of them the last of their ranks,
+    a value that depends on how many labels are tied.)
 
     Parameters
     ----------
@@ -625,12 +629,25 @@ def average_precision(y_true: ArrayLike, y_score: ArrayLike) -> float:
     --------
     >>> average_precision([[1, 0, 1]], [[0.9, 0.5, 0.1]])
     0.8333333333333333
+    >>> average_precision([[1, 0]], [[0.5, 0.5]])  # the mean of 1 and 1/2
+    0.75
     """
     relevant, scores = _rankings(y_true, y_score)
-    ranks = np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
-    if relevant.shape[1] == 1:
-        return 1.0
-    return float(label_ranking_average_precision_score(relevant, ranks))
+    k = relevant.shape[1]
+    above = rankdata(-scores, "min", axis=1).astype(np.intp) - 1
+    upto = rankdata(-scores, "max", axis=1).astype(np.intp)
+    ranked = np.take_along_axis(relevant, np.argsort(-scores, axis=1), axis=1)
+    counts = np.hstack([np.zeros((len(ranked), 1)), np.cumsum(ranked, axis=1)])
+    right_above = np.take_along_axis(counts, above, axis=1)
+    right = np.take_along_axis(counts, upto, axis=1) - right_above
+    tied = upto - above
+    # A relevant label is at each of the tied places equally often. At place p of them (from 1) it
+    # has right_above + (p − 1)(right − 1)/(tied − 1) relevant ones before it, on average.
+    harmonic = np.append(0, np.cumsum(1 / np.arange(1, k + 1)))
+    inverse = np.where(tied > 1, harmonic[upto] - harmonic[above], 1 / (above + 1))  # Σ 1/rank
+    slope = (right - 1) / np.maximum(tied - 1, 1)
+    precision = ((right_above + 1) * inverse + slope * (tied - (above + 1) * inverse)) / tied
+    return float(np.mean(precision.mean(axis=1, where=relevant)))
 
 
 def _rankings(y_true: Any, y_score: ArrayLike) -> tuple[NDArray[np.bool_], Floats]:
