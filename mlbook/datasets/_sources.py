@@ -3,8 +3,13 @@
 import hashlib
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+from scipy.io import loadmat
+from scipy.sparse import csc_array
 
 
 def bundled_file(name: str) -> Path:
@@ -90,3 +95,39 @@ def user_folder(
             f"{path} should hold {', '.join(wanted)}; missing: {', '.join(missing)}. {where}"
         )
     return path
+
+
+def read_matlab(path: Path) -> dict[str, Any]:
+    """Return the variables of a MATLAB file by name: arrays, and a struct as such a mapping.
+
+    Arrays may have lost dimensions of length 1. Files of version 7.3 are HDF5 and need h5py.
+
+    Raises
+    ------
+    ImportError
+        If the file is of version 7.3 and h5py is not installed.
+    """
+    try:
+        return dict(loadmat(path, simplify_cells=True))
+    except NotImplementedError:  # what scipy says of version 7.3
+        pass
+    try:
+        h5py = import_module("h5py")
+    except ImportError as error:
+        raise ImportError(
+            f"{path.name} is a MATLAB file of version 7.3: run `pip install h5py` to read it"
+        ) from error
+    with h5py.File(path) as file:
+        return {name: _from_hdf5(item) for name, item in file.items() if name[0] != "#"}
+
+
+def _from_hdf5(item: Any) -> Any:
+    """Return a variable of MATLAB 7.3, whose arrays lie transposed and sparse ones by column."""
+    if "MATLAB_sparse" in item.attrs:
+        starts = item["jc"][()].astype(int)
+        rows, values = (item[key][()] if key in item else [] for key in ("ir", "data"))
+        shape = (int(item.attrs["MATLAB_sparse"]), len(starts) - 1)
+        return csc_array((values, rows, starts), shape=shape)
+    if hasattr(item, "items"):
+        return {name: _from_hdf5(part) for name, part in item.items()}
+    return item[()].T

@@ -8,13 +8,12 @@ What these functions return fits ``Bags(data.instances, data.offsets)`` of `mlbo
 import gzip
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.io import loadmat
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
@@ -27,7 +26,7 @@ from mlbook._validation import (
     check_matrix,
     check_number,
 )
-from mlbook.datasets._sources import package_file, user_folder
+from mlbook.datasets._sources import package_file, read_matlab, user_folder
 
 __all__ = [
     "BAG_SIZE_COUNTS",
@@ -55,8 +54,12 @@ COREL_WHERE = (
 )
 YAHOO_WHERE = (
     "Labeled Yahoo! News with face features was offered by M. Guillaumin, "
-    "lear.inrialpes.fr/people/guillaumin/data.php."
+    "lear.inrialpes.fr/people/guillaumin/lyn_train-test.mat; the folds, ten_fold_set.mat, are with "
+    "the programs of Law 2017, github.com/MarcTLaw/MIMLCA."
 )
+YAHOO_FILES = ["lyn_train-test.mat", "ten_fold_set.mat"]
+YAHOO_FIELDS = ("face_desc", "face_id", "face_idx", "doc_nameid")
+NO_NAMES = 3  # the first columns of face_id are no names
 
 
 class WeakBags(NamedTuple):
@@ -74,6 +77,8 @@ class WeakBags(NamedTuple):
         Categories named by the caption, some missing and some not shown: scenario (c).
     labels : ndarray of shape (n,)
         Category of each instance, −1 where it has none: scenario (a).
+    folds : ndarray of shape (m,) or None
+        Fold of each bag, from 0, where the data come with folds.
 
     Examples
     --------
@@ -87,6 +92,7 @@ class WeakBags(NamedTuple):
     Y: csr_array
     Y_noisy: csr_array
     labels: Integers
+    folds: Integers | None = None
 
 
 class BagData(NamedTuple):
@@ -432,80 +438,64 @@ def load_corel5k(
     return BagData(regions[np.repeat(keep, counts)], offsets, Y[keep], kept_names)
 
 
-def load_yahoo_news(
-    folder: str | os.PathLike[str] | None = None,
-    *,
-    variables: Mapping[str, str] | None = None,
-) -> WeakBags:
-    """Load Labeled Yahoo! News from a MATLAB file: the faces of Law 2017, Section 4.1.
+def load_yahoo_news(folder: str | os.PathLike[str] | None = None) -> WeakBags:
+    """Load Labeled Yahoo! News as the authors' programs have it: Law 2017, Section 4.1.
 
-    The file could not be had when this was written, so how its variables are called is not
-    known: tell by `variables`. The error for a wrong name lists what the file holds.
+    For n faces, m documents and k names, ``lyn_train-test.mat`` holds a struct ``data`` with the
+    fields ``face_desc`` (d × n, the features), ``face_id`` (n × (3 + k), nonzero where the face
+    has the name; the first three columns are no names), ``face_idx`` (n rows, of which the first
+    entry is the number of the document) and ``doc_nameid`` (m × k, nonzero where the caption has
+    the name; documents by increasing number). ``ten_fold_set.mat`` holds ``fold_set_bags`` (m
+    folds, from 1). A face with no name or more than one is unknown.
 
     Parameters
     ----------
     folder : path, optional
-        Folder with one ``.mat`` file. Default: ``yahoo_news`` in the folder ``MLBOOK_DATA``.
-    variables : mapping, optional
-        Names in the file of four arrays, for n faces, m documents and k names: "features"
-        (n × d or its transpose), "documents" (n: the document of each face), "identities" (n:
-        the number of each face's name from 1 to k, 0 or less if unknown) and "captions" (m × k:
-        nonzero where the caption has the name). Default: these words themselves.
+        Folder with the two files. Default: ``yahoo_news`` in the folder ``MLBOOK_DATA``.
 
     Returns
     -------
     WeakBags
-        Faces, documents in increasing order, names shown and names in the caption.
+        Faces, documents by increasing number, names shown, names in the caption, and folds.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file; the message says where the data was offered.
+        If a file is missing; the message says where the data was offered.
+    ImportError
+        If a file is of MATLAB's version 7.3, as the published folds are, and h5py is not there.
     ValueError
-        If a variable is missing or the shapes do not fit together.
+        If a field is missing or the shapes do not fit together.
 
     Examples
     --------
     >>> load_yahoo_news("no/such/folder")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    FileNotFoundError: no/such/folder should hold one .mat file; got 0. Labeled Yahoo! News...
+    FileNotFoundError: no/such/folder should hold lyn_train-test.mat, ten_fold_set.mat; missing: ...
     """
-    where = user_folder(folder, "yahoo_news", wanted=[], where=YAHOO_WHERE)
-    files = sorted(where.glob("*.mat"))
-    if len(files) != 1:
-        raise FileNotFoundError(
-            f"{where} should hold one .mat file; got {len(files)}. {YAHOO_WHERE}"
-        )
-    content = {key: value for key, value in loadmat(files[0]).items() if key[:2] != "__"}
-    names = {key: key for key in ("features", "documents", "identities", "captions")}
-    names |= dict(variables or {})
-    missing = [name for name in names.values() if name not in content]
+    where = user_folder(folder, "yahoo_news", wanted=YAHOO_FILES, where=YAHOO_WHERE)
+    faces, folds = (read_matlab(where / name) for name in YAHOO_FILES)
+    fields = faces.get("data", {})
+    missing = [f"data.{x}" for x in YAHOO_FIELDS if x not in fields]
+    missing += [] if "fold_set_bags" in folds else ["fold_set_bags"]
     if missing:
-        shapes = {key: np.shape(value) for key, value in content.items()}
-        raise ValueError(f"variables: {files[0].name} has no {missing}; it holds {shapes}")
-
-    documents = np.ravel(content[names["documents"]]).astype(np.int64)
-    labels = np.maximum(np.ravel(content[names["identities"]]).astype(np.int64) - 1, -1)
-    X = np.asarray(content[names["features"]])
-    if X.shape[0] != len(documents):
-        X = X.T
-    captions = csr_array(content[names["captions"]]) != 0
-    order = np.argsort(documents, kind="stable")
-    found, sizes = np.unique(documents, return_counts=True)
-    if (
-        not len(X) == len(documents) == len(labels)
-        or captions.shape[0] < len(found)
-        or labels.max() >= captions.shape[1]
-    ):
+        raise ValueError(f"{where}: {' and '.join(YAHOO_FILES)} should hold {', '.join(missing)}")
+    X, identities, place, captions = (fields[name] for name in YAHOO_FIELDS)
+    X, place = np.asarray(X).T, np.asarray(place).reshape(identities.shape[0], -1)
+    part = np.ravel(folds["fold_set_bags"]).astype(np.int64) - 1
+    documents, bag, sizes = np.unique(place[:, 0], return_inverse=True, return_counts=True)
+    m, k = len(documents), identities.shape[1] - NO_NAMES
+    if len(X) != len(bag) or captions.shape != (m, k) or len(part) != m:
         raise ValueError(
-            f"{files[0].name}: features {X.shape}, {len(documents)} documents, {len(labels)} "
-            f"identities up to {labels.max() + 1} and captions {captions.shape} do not fit together"
+            f"{where}: face_desc {X.shape[::-1]}, face_id {identities.shape}, doc_nameid "
+            f"{captions.shape}, {m} documents in face_idx and {len(part)} folds do not fit together"
         )
-    rows = np.arange(len(found)) if captions.shape[0] == len(found) else found - documents.min()
-    Y = _bag_labels(labels[order], sizes, captions.shape[1])
-    noisy = csr_array(captions[rows])
-    return WeakBags(X[order], np.append(0, np.cumsum(sizes)), Y, noisy, labels[order])
+    names = csr_array(identities)[:, NO_NAMES:] != 0
+    labels = np.where(names.sum(axis=1) == 1, names.argmax(axis=1), -1)
+    order = np.argsort(bag, kind="stable")
+    Y, noisy = _bag_labels(labels[order], sizes, k), csr_array(captions) != 0
+    return WeakBags(X[order], np.append(0, np.cumsum(sizes)), Y, noisy, labels[order], part)
 
 
 def _draw_sizes(

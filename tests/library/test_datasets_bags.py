@@ -1,11 +1,13 @@
 """Weakly labelled bags: the statistics of Tables 5 and 6, and loaders on made-up files."""
 
 import gzip
+import sys
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
+from scipy.sparse import csc_array
 
 import mlbook.datasets.bags as module
 from mlbook.datasets import (
@@ -17,6 +19,7 @@ from mlbook.datasets import (
     load_yahoo_news,
     make_weak_bags,
 )
+from mlbook.datasets._sources import read_matlab
 
 NAMES_SHOWN = [1384, 16196, 2295, 181, 8, 3, 1, 2, 0, 1]  # Law 2017, Table 6
 NAMES_IN_CAPTION = [0, 12225, 6247, 1325, 216, 46, 8, 3, 0, 1]
@@ -275,41 +278,114 @@ def test_corel_refused(tmp_path, change, arguments, error, message):
 # Labeled Yahoo! News
 
 
+# five faces with two features, three names, documents 7, 9 and 12
 FACES = {
-    "features": np.arange(10.0).reshape(5, 2),
-    "documents": np.array([[1, 2, 1, 4, 4]]),
-    "identities": np.array([[3, 1, 0, -1, 2]]),
-    "captions": np.array([[0, 0, 1], [1, 1, 0], [1, 0, 0], [0, 1, 0]]),
+    "face_desc": np.arange(10.0).reshape(5, 2).T,
+    "face_id": np.array(
+        [
+            [0, 0, 0, 0, 0, 1],
+            [0, 0, 0, 1, 0, 0],
+            [1, 0, 0, 0, 0, 0],  # no name
+            [0, 0, 0, 1, 1, 0],  # two names: unknown
+            [0, 0, 0, 0, 1, 0],
+        ]
+    ),
+    "face_idx": np.array([[7, 1], [9, 1], [7, 2], [12, 1], [12, 2]]),
+    "doc_nameid": np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0]]),
 }
+FOLDS = np.array([[2.0], [1.0], [10.0]])
 
 
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("unseen", [False, True])
-def test_yahoo_miniature(tmp_path, transposed, unseen):
-    content = dict(FACES, X=FACES["features"].T if transposed else FACES["features"])
-    del content["features"]
-    if not unseen:  # captions only of the documents with a face
-        content["captions"] = FACES["captions"][[0, 1, 3]]
-    savemat(tmp_path / "faces.mat", content)
-    data = load_yahoo_news(tmp_path, variables={"features": "X"})
+def write_faces(folder, faces=FACES, folds=FOLDS):
+    savemat(folder / "lyn_train-test.mat", {"data": faces})
+    savemat(folder / "ten_fold_set.mat", {"fold_set_bags": folds})
+
+
+def check_faces(data):
     check_consistent(data)
     assert_array_equal(data.instances[:, 0], [0, 4, 2, 6, 8])
     assert_array_equal(data.offsets, [0, 2, 3, 5])
     assert_array_equal(data.labels, [2, -1, 0, -1, 1])
     assert_array_equal(data.Y_noisy.toarray(), [[0, 0, 1], [1, 1, 0], [0, 1, 0]])
+    assert_array_equal(data.folds, [1, 0, 9])
+
+
+@pytest.mark.parametrize("change", [np.asarray, csc_array])
+def test_yahoo_miniature(tmp_path, change):
+    sparse = {name: change(FACES[name]) for name in ("face_id", "doc_nameid")}
+    write_faces(tmp_path, FACES | sparse)
+    check_faces(load_yahoo_news(tmp_path))
+
+
+def test_yahoo_with_one_column_of_documents(tmp_path):
+    write_faces(tmp_path, FACES | {"face_idx": FACES["face_idx"][:, :1]})
+    check_faces(load_yahoo_news(tmp_path))
+
+
+def write_hdf5(path, content):
+    """Write arrays, sparse ones and structs as MATLAB 7.3 does."""
+    h5py = pytest.importorskip("h5py")
+
+    def write(group, name, value):
+        if isinstance(value, dict):
+            for key, part in value.items():
+                write(group.require_group(name), key, part)
+        elif isinstance(value, csc_array):
+            part = group.create_group(name)
+            part.attrs["MATLAB_sparse"] = value.shape[0]
+            part["jc"] = value.indptr
+            if value.nnz:
+                part["ir"], part["data"] = value.indices, value.data
+        else:
+            group[name] = value.T
+
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, value in content.items():
+            write(file, name, value)
+        file.create_group("#refs#")
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + bytes([0, 2]) + b"IM")
+
+
+def test_yahoo_in_files_of_version_7_3(tmp_path):
+    sparse = {name: csc_array(FACES[name]) for name in ("face_id", "doc_nameid")}
+    write_hdf5(tmp_path / "lyn_train-test.mat", {"data": FACES | sparse})
+    write_hdf5(tmp_path / "ten_fold_set.mat", {"fold_set_bags": FOLDS})
+    check_faces(load_yahoo_news(tmp_path))
+    path = tmp_path / "empty.mat"
+    write_hdf5(path, {"none": csc_array((2, 3))})
+    assert_array_equal(read_matlab(path)["none"].toarray(), np.zeros((2, 3)))
+
+
+def test_version_7_3_without_h5py(tmp_path, monkeypatch):
+    path = tmp_path / "some.mat"
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + bytes([0, 2]) + b"IM" + bytes(600))
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"some.mat is a MATLAB file of version 7.3: run `pip"):
+        read_matlab(path)
 
 
 def test_yahoo_refused(tmp_path, monkeypatch):
     monkeypatch.delenv("MLBOOK_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="yahoo_news data is not part of mlbook"):
         load_yahoo_news()
-    with pytest.raises(FileNotFoundError, match=r"one .mat file; got 0. Labeled Yahoo"):
+    with pytest.raises(FileNotFoundError, match=r"missing: lyn_train-test.mat, ten_fold_set.mat"):
         load_yahoo_news(tmp_path)
-    savemat(tmp_path / "faces.mat", FACES)
-    with pytest.raises(
-        ValueError, match=r"faces.mat has no \['X'\]; it holds .*'features': \(5, 2"
+    write_faces(tmp_path, {"face_desc": FACES["face_desc"]})
+    with pytest.raises(ValueError, match=r"should hold data.face_id, data.face_idx, data.doc_"):
+        load_yahoo_news(tmp_path)
+    for change in (
+        {"face_desc": FACES["face_desc"].T},
+        {"doc_nameid": FACES["doc_nameid"][:2]},
+        {"doc_nameid": FACES["doc_nameid"][:, :2]},
+        {"face_id": FACES["face_id"][:, :5]},
     ):
-        load_yahoo_news(tmp_path, variables={"features": "X"})
-    savemat(tmp_path / "faces.mat", FACES | {"identities": np.array([3, 1, 0, 0, 4])})
-    with pytest.raises(ValueError, match=r"identities up to 4 .* do not fit together"):
+        write_faces(tmp_path, FACES | change)
+        with pytest.raises(ValueError, match=r"face_desc \(.* do not fit together"):
+            load_yahoo_news(tmp_path)
+    write_faces(tmp_path, folds=FOLDS[:2])
+    with pytest.raises(ValueError, match="3 documents in face_idx and 2 folds do not fit together"):
+        load_yahoo_news(tmp_path)
+    savemat(tmp_path / "ten_fold_set.mat", {"folds": FOLDS})
+    with pytest.raises(ValueError, match="should hold fold_set_bags"):
         load_yahoo_news(tmp_path)
