@@ -9,9 +9,8 @@ Bag classifiers rank the labels of whole bags: `class_to_bag_scores` with the ma
 (MInD), `minimax_features`, or a kernel of bags, `mi_kernel`.
 
 The Euclidean distance to the nearest class mean, another of the paper's baselines, is
-`sklearn.neighbors.NearestCentroid`. Not written here: mi-SVM, MILES, MILBoost and EM-DD, for which
-the paper uses published programs. MILBoost is first and MILES second among the bag classifiers of
-its Table 7; in Table 4 MILBoost has the lowest average precision.
+`sklearn.neighbors.NearestCentroid`. Classifiers that look for the instances that decide over a bag
+(MILES, mi-SVM, MILBoost, EM-DD) are in `law2017_instances`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from book.reproduction.bag_baselines import (
     DISSIMILARITIES,
@@ -17,11 +17,17 @@ from book.reproduction.bag_baselines import (
     minimax_features,
     one_vs_rest_scores,
 )
+from book.reproduction.law2017_instances import (
+    INSTANCE_CLASSIFIERS,
+    label_by_label,
+    miles_features,
+)
 from book.reproduction.units import Unit
 from mlbook._arrays import Floats
 from mlbook.bags import Bags
 
 N_FOLDS = 10
+SLOW_CLASSIFIERS = {"miSVM": 3}  # folds
 N_PAIRS = {"smoke": 100, "book": 1000, "full": 5000}  # of bags, for MildML
 APPENDIX: dict[str, Any] = {
     "init": "random",
@@ -37,8 +43,14 @@ def bag_classifier_scores(train: Bags, Y: csr_array, test: Bags, unit: Unit) -> 
         return class_to_bag_scores(
             train, Y, test, max_pairs=n_pairs, max_iter=rounds, random_state=unit["seed"]
         )
+    if method in INSTANCE_CLASSIFIERS:
+        return label_by_label(method, train, Y, test)
+    gamma = 1 / (train.instances.shape[1] * train.instances.var())
+    if method == "MILES":
+        classifier = LinearSVC(penalty="l1", max_iter=5000, random_state=0)
+        features = miles_features(train, train, gamma), miles_features(test, train, gamma)
+        return one_vs_rest_scores(classifier, features[0], Y, features[1])
     if method == "MI-kernel":
-        gamma = 1 / (train.instances.shape[1] * train.instances.var())
         among, across = mi_kernel(train, train, gamma=gamma), mi_kernel(test, train, gamma=gamma)
         return one_vs_rest_scores(SVC(kernel="precomputed", random_state=0), among, Y, across)
     if method == "minimax":
@@ -59,5 +71,7 @@ BAG_CLASSIFIERS = {
     "C2B (Euclidean)": "C2B",
     "Minimax MI-kernel": "minimax",
     "MI-kernel": "MI-kernel",
+    "MILES": "MILES",
+    **{method: method for method in INSTANCE_CLASSIFIERS},
     **{f"MInD ({kind})": kind for kind in DISSIMILARITIES},
 }

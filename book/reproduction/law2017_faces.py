@@ -26,6 +26,7 @@ from mlbook.datasets import (
     WeakBags,
     bags_from_labels,
     load_faces,
+    load_letters,
     load_yahoo_news,
     make_weak_bags,
 )
@@ -85,12 +86,39 @@ def digits(every: int = 1) -> WeakBags:
     return bags_from_labels(X[::every], labels, size_counts=(0, 1, 1, 1, 1, 1), random_state=0)
 
 
+def letters(every: int = 1) -> WeakBags:
+    """Letters in bags of the paper's sizes, V to Z being unknown; `every` thins them out."""
+    X, y = load_letters()
+    labels = np.where(y > 20, -1, y)[::every]
+    return bags_from_labels(X[::every], labels, random_state=0)
+
+
 def yahoo() -> WeakBags:
     """Labeled Yahoo! News, where the user has it."""
     return load_yahoo_news()
 
 
 DATA = {
+    "letters": FaceData(
+        "letters in sampled bags",
+        letters,
+        least=5,
+        rank=None,
+        miml=(4, 8, 12, 15),
+        mildml=12,
+        chi2=False,
+        smoke={"every": 20},
+    ),
+    "eighth": FaceData(
+        "an eighth of the letters",
+        partial(letters, every=8),
+        least=5,
+        rank=None,
+        miml=(),
+        mildml=12,
+        chi2=True,
+        smoke={"every": 20},
+    ),
     "synthetic": FaceData(
         "synthetic faces",
         partial(make_weak_bags, random_state=0),
@@ -158,7 +186,7 @@ def _load(data: str, sizes: Sizes) -> WeakBags:
 
 @lru_cache(maxsize=1)
 def draw_fold(data: str, seed: int, sizes: Sizes) -> Fold:
-    """Split the bags into ten parts, the same for all seeds, of which one is for testing.
+    """Split the bags into ten parts, or the data's own, of which the seed-th is for testing.
 
     Test instances are those of categories with enough of them in the test part. Where only the
     leading singular directions of the training instances are to be used, Fold.rank says how
@@ -166,7 +194,9 @@ def draw_fold(data: str, seed: int, sizes: Sizes) -> Fold:
     """
     weak, about = _load(data, sizes), DATA[data]
     bags = Bags(weak.instances, weak.offsets)
-    part = np.random.default_rng(0).permutation(len(bags)) % N_FOLDS
+    part = weak.folds
+    if part is None:
+        part = np.random.default_rng(0).permutation(len(bags)) % N_FOLDS
     train, test = np.flatnonzero(part != seed), np.flatnonzero(part == seed)
     some = bags[train]
     held_out = bags[test]
@@ -394,6 +424,37 @@ def nuisance_units(scale: str) -> list[Unit]:
         for level in NUISANCES
         for unit in units
         if unit["seed"] < 3
+    ]
+
+
+FEATURES = (500, 1000, 2000, 3000)
+
+
+def run_features(unit: Unit) -> dict[str, float]:
+    """Accuracy of MLCA by the nearest centroid and by Eq. 16, and d/n."""
+    fold = unit_fold(unit)
+    model = fit_mimlca(fold, "a")[0]
+    d, n = fold.bags.instances.shape[1], np.count_nonzero(fold.labels >= 0)
+    values = {"share": d / n}
+    for key, alpha in [("centroid", None), *((f"accuracy{alpha:g}", alpha) for alpha in ALPHAS)]:
+        values[key] = rates(fold.y_test, model.predict(fold.X_test, weight=alpha))["accuracy"]
+    return values
+
+
+def features_units(scale: str) -> list[Unit]:
+    """Folds of synthetic faces for each number of features."""
+    small = scale == "smoke"
+    return [
+        {
+            "row": f"{d} features",
+            "seed": seed,
+            "data": "synthetic",
+            "sizes": {**DATA["synthetic"].smoke, "n_features": d // 10}
+            if small
+            else {"n_features": d},
+        }
+        for seed in range({"smoke": 1, "book": 2, "full": 3}[scale])
+        for d in FEATURES
     ]
 
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from book import reproduction as experiments
 from book.reproduction import law2017
@@ -13,7 +14,13 @@ from book.reproduction import law2017_classifiers as classifiers
 from book.reproduction import law2017_faces as faces
 from book.reproduction import law2017_printed as printed
 from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
-from mlbook.datasets import BagData, WeakBags, make_weak_bags
+from mlbook.datasets import (
+    BAG_SIZE_COUNTS,
+    BagData,
+    WeakBags,
+    load_letters,
+    make_weak_bags,
+)
 from mlbook.mimlca import MIMLCA
 from mlbook.mlca import MLCA
 
@@ -258,7 +265,7 @@ def annotation_unit(row, data="birds"):
 @pytest.mark.parametrize("row", ["Citation-kNN (Euclidean)", "Citation-kNN (standardised)"])
 def test_citation_knn_on_features_as_they_come_and_standardised(annotated, row):
     values = annotation.run_table4(annotation_unit(row))
-    train, Y, test, Y_test, _ = annotation.draw_split("birds", 0, 1)
+    train, Y, test, Y_test = annotation.draw_split("birds", 0, 1)[:4]
     if row == "Citation-kNN (Euclidean)":
         part = np.random.default_rng(0).permutation(40) % 10
         whole = Bags(annotated.instances[:, [0, 1, 2, 4]], annotated.offsets)
@@ -272,7 +279,7 @@ def test_citation_knn_on_features_as_they_come_and_standardised(annotated, row):
 
 def test_citation_knn_under_a_learned_metric(annotated):
     values = annotation.run_table4(annotation_unit("MIMLCA"))
-    train, Y, test, Y_test, _ = annotation.draw_split("birds", 0, 1)
+    train, Y, test, Y_test = annotation.draw_split("birds", 0, 1)[:4]
     M = MIMLCA().fit(train, Y).get_mahalanobis_matrix()
     across, among = bag_distances(test, train, metric=M), bag_distances(train, train, metric=M)
     scores = citation_knn_scores(across, among, Y)
@@ -288,6 +295,16 @@ def test_every_row_of_table_4_runs_on_corel(annotated, row):
 
 
 # --- what is declared ------------------------------------------------------------------------
+
+
+def test_letters_are_in_bags_of_the_papers_sizes_and_five_are_unknown():
+    weak = faces.letters(every=4)
+    sizes, letters = np.diff(weak.offsets), load_letters()[1][::4]
+    assert len(weak.labels) == 5000 and weak.Y.shape[1] == 21
+    assert np.sum(weak.labels < 0) == np.sum(letters > 20)
+    assert_array_equal(np.bincount(weak.labels[weak.labels >= 0]), np.bincount(letters)[:21])
+    expected = np.array(BAG_SIZE_COUNTS[:3]) / sum(BAG_SIZE_COUNTS)
+    assert_allclose(np.bincount(sizes)[1:4] / len(sizes), expected, atol=0.02)
 
 
 def test_labels_say_what_the_stand_ins_are():
@@ -312,32 +329,37 @@ def test_times_of_the_paper_are_multiples_of_mimlcas():
 
 
 def test_full_runs_have_all_folds_but_where_the_note_says_so():
+    few = {"MIML appendix": 1, "MIML": 3, "MildML": 3, "miSVM": 3}
     for name, experiment in experiments.EXPERIMENTS.items():
-        if not name.startswith("law2017") or name.endswith(("corel5k", "nuisance")):
+        if not name.startswith("law2017") or name.endswith(("corel5k", "nuisance", "features")):
             continue
-        for row in {u["row"] for u in experiment.units("full")}:
-            folds = [u["seed"] for u in experiment.units("full") if u["row"] == row]
+        units = experiment.units("full")
+        for row in {u["row"] for u in units}:
+            folds = [u["seed"] for u in units if u["row"] == row]
             if len(folds) < 10:
-                few = 1 if row.startswith("MIML (") else 3
-                assert row.startswith(("MIML (", "MIML mended", "MildML"))
-                assert (
-                    folds == list(range(few)) and "run on the first folds only" in experiment.note
-                )
+                (method,) = {u["method"] for u in units if u["row"] == row}
+                assert folds == list(range(few[method]))
+                assert "folds only" in experiment.note
             else:
                 assert folds == list(range(10))
 
 
 def test_the_papers_faces_run_where_the_user_has_them(tmp_path, monkeypatch):
-    weak: WeakBags = make_weak_bags(120, 5, 12, n_identity=8, n_nuisance=2, random_state=1)
-    documents = np.repeat(np.arange(120), np.diff(weak.offsets)) + 1
+    """In files as the authors' programs read them, and with the folds of these files."""
+    weak: WeakBags = make_weak_bags(300, 5, 12, n_identity=8, n_nuisance=2, random_state=1)
+    sizes = np.diff(weak.offsets)
+    names = np.zeros((len(weak.labels), 8), dtype=int)
+    names[np.arange(len(names)), np.where(weak.labels < 0, 0, weak.labels + 3)] = 1
     content = {
-        "features": weak.instances + 20.0,
-        "documents": documents,
-        "identities": weak.labels + 1,
-        "captions": weak.Y_noisy.toarray(),
+        "face_desc": weak.instances.T + 20.0,
+        "face_id": names,
+        "face_idx": np.repeat(np.arange(300), sizes)[:, None] + 1,
+        "doc_nameid": weak.Y_noisy.toarray(),
     }
+    parts = np.arange(300) % 10
     (tmp_path / "yahoo_news").mkdir()
-    savemat(tmp_path / "yahoo_news" / "faces.mat", content)
+    savemat(tmp_path / "yahoo_news" / "lyn_train-test.mat", {"data": content})
+    savemat(tmp_path / "yahoo_news" / "ten_fold_set.mat", {"fold_set_bags": parts + 1})
     monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
     for cached in (faces._load, faces.draw_fold, faces.mildml_map):
         cached.cache_clear()
@@ -347,5 +369,104 @@ def test_the_papers_faces_run_where_the_user_has_them(tmp_path, monkeypatch):
         result = experiments.run(experiment.id, "smoke")
         assert not result["skipped"]
         assert result["summary"].keys() == {u["row"] for u in experiment.units("smoke")}
+    assert len(faces.draw_fold("yahoo", 3, ()).bags) == 270
+    held_out = np.isin(np.repeat(np.arange(300), sizes), np.flatnonzero(parts == 3))
+    train = faces.draw_fold("yahoo", 3, ()).bags.instances
+    assert_allclose(train, weak.instances[~held_out] + 20.0)
     for cached in (faces._load, faces.draw_fold, faces.mildml_map):
         cached.cache_clear()
+
+
+# --- Eq. 16 and the number of features -------------------------------------------------------
+
+
+def test_features_are_those_of_mlca_by_both_rules():
+    unit = faces.features_units("smoke")[0]
+    values = faces.run_features(unit)
+    fold = faces.unit_fold(unit)
+    known = fold.labels >= 0
+    model = MLCA().fit(fold.bags.instances[known], fold.labels[known])
+    images, present = model.transform(fold.X_test), np.unique(fold.labels[known])
+    means = np.array([fold.bags.instances[fold.labels == c].mean(axis=0) for c in present])
+    means = model.transform(means)
+    right = faces.rates(fold.y_test, present[cdist(images, means).argmin(axis=1)])
+    assert values["centroid"] == pytest.approx(right["accuracy"])
+    assert values["share"] == fold.bags.instances.shape[1] / known.sum() == 50 / known.sum()
+    scores = images - 0.5 * np.sum(means**2, axis=1)
+    right = faces.rates(fold.y_test, present[scores.argmax(axis=1)])
+    assert values["accuracy0.5"] == pytest.approx(right["accuracy"])
+
+
+# --- rules of voting, distances of bags, few images ------------------------------------------
+
+
+def test_labels_by_frequency(annotated):
+    values = annotation.run_table4(annotation_unit("Labels by frequency"))
+    _, Y, _, Y_test = annotation.draw_split("birds", 0, 1)[:4]
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    assert values["ap20"] == pytest.approx(average_precision(Y_test, [counts] * Y_test.shape[0]))
+    assert values.keys() == {"ap20", "oe", "coverage"}
+
+
+def test_authors_votes_by_loops():
+    """Each training bag cites its 20 nearest test bags; the more frequent of tied labels wins."""
+    rng = np.random.default_rng(0)
+    across = rng.uniform(size=(30, 50))
+    Y = rng.uniform(size=(50, 6)) < [0.1, 0.5, 0.3, 0.3, 0.2, 0.6]
+    scores = annotation.authors_scores(across, csr_array(Y))
+    frequent = sorted(range(6), key=lambda c: -Y[:, c].sum())
+    for i, row in enumerate(across):
+        voters = list(np.argsort(row)[:20])
+        voters += [j for j in range(50) if i in np.argsort(across[:, j])[:20]]
+        votes = Y[voters].sum(axis=0)
+        order = sorted(range(6), key=lambda c: (-votes[c], frequent.index(c)))
+        assert np.argsort(-scores[i]).tolist() == order
+
+
+@pytest.mark.parametrize("kind", ["minimal", "mean"])
+def test_distances_of_bags_under_a_map(annotated, kind):
+    split = annotation.draw_split("birds", 0, 1)
+    components = np.random.default_rng(1).normal(size=(2, 4))
+    across, among = annotation.metric_distances(split, components, kind)
+    assert_allclose(among, among.T)
+    E, F = (bags[3] @ components.T for bags in (split.test, split.train))
+    D = cdist(E, F)
+    expected = D.min()
+    if kind == "mean":
+        expected = np.mean(D.min(axis=1) ** 2) + np.mean(D.min(axis=0) ** 2)
+    assert across[3, 3] == pytest.approx(expected)
+
+
+def test_the_authors_metric_is_that_of_the_features_as_they_come(annotated, tmp_path, monkeypatch):
+    """Distances are those of X L, with the feature that is there twice."""
+    L = np.random.default_rng(2).normal(size=(5, 2))
+    (tmp_path / "corel5k").mkdir()
+    savemat(tmp_path / "corel5k" / "authors_metric.mat", {"L": L})
+    monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
+    split = annotation.draw_split("birds", 0, 1)
+    components = annotation.annotation_metric("the authors' metric", split, {"seed": 0})
+    part = np.random.default_rng(0).permutation(40) % 10
+    raw = Bags(annotated.instances, annotated.offsets)[np.flatnonzero(part == 0)]
+    ours = split.test.instances @ components.T
+    assert_allclose(cdist(ours, ours), cdist(raw.instances @ L, raw.instances @ L), atol=1e-8)
+    monkeypatch.setenv("MLBOOK_DATA", str(tmp_path / "corel5k"))
+    with pytest.raises(FileNotFoundError, match="mimlca_metric_"):
+        annotation.annotation_metric("the authors' metric", split, {"seed": 0})
+
+
+def test_few_images_are_the_first_of_the_training_fold(annotated, monkeypatch):
+    seen = []
+    monkeypatch.setattr(annotation, "both_rules", lambda split, unit: seen.append(split) or {})
+    annotation.run_curve({"seed": 0, "images": 10})
+    whole = annotation.draw_split("corel5k-500", 0, 1)
+    assert_array_equal(seen[0].train.instances, whole.train.instances[:30])
+    assert_array_equal(seen[0].Y.toarray(), whole.Y.toarray()[:10])
+    assert len(seen[0].test) == len(whole.test)
+
+
+def test_both_rules_of_the_distances_are_those_of_table_4(annotated):
+    unit = annotation.distance_units("book")[4]
+    assert unit["row"] == "MIMLCA, minimal"
+    values = annotation.run_distance(unit)
+    table = annotation.run_table4(annotation_unit("MIMLCA", "corel5k-500"))
+    assert values == pytest.approx({"ours": table["ap20"], "authors": table["authors"]})
