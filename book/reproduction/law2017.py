@@ -113,17 +113,16 @@ HOW3 = (
 )
 HOW7 = (
     "One classifier for each label, on bags; a test instance is a bag of its own. Support vector "
-    "machines with scikit-learn's settings, for MILES with both sides of a label weighing the same. "
-    "Times, of training and prediction together, are "
-    "multiples of MIMLCA's training time in the same fold. "
+    "machines with scikit-learn's settings; for MILES both sides of a label weigh the same. Times, "
+    "of training and prediction together, are multiples of MIMLCA's training time in the fold. "
 )
 HOW4 = (
     "Metrics are used in citation-kNN with minimal Hausdorff distances and c = r = 20; bag "
     "classifiers rank the labels themselves. Features are standardised on the training bags, but "
-    "for the Euclidean distance, which gets them as they come; repeated ones count once. By our rule "
-    "a training bag cites a query that is nearer than its 20th nearest training bag, and tied labels "
-    "count as the mean over their orders. By the authors' rule it cites the 20 nearest test bags, "
-    "and of tied labels the more frequent one comes first. MIML "
+    "for the Euclidean distance, which gets them as they come; repeated ones count once. By our "
+    "rule a training bag cites a query that is nearer than its 20th nearest training bag, and tied "
+    "labels count as the mean over their orders. By the authors' rule it cites the 20 nearest test "
+    "bags, and of tied labels the more frequent one comes first. MIML "
     f"has 3/4 as many components as features, MildML {ANNOTATION_COMPONENTS} and a sample of "
     f"{N_PAIRS['full']} pairs. Nothing is tuned; the paper tunes its baselines on the test data. "
     f"miSVM is slow, and run on the first {SLOW_CLASSIFIERS[4]['miSVM']} folds only. "
