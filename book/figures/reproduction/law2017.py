@@ -6,7 +6,7 @@ default that of the book.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -16,18 +16,12 @@ from matplotlib.figure import Figure
 from scipy.stats import t as student
 
 from book.figures.ages import mark_age
-from book.figures.mimlca import digit_bags
 from book.reproduction import EXPERIMENTS, Table, age_note, command, find, law2017, load
-from book.reproduction.bag_baselines import class_to_bag_metric
 from book.reproduction.experiment import Number, parse
-from book.reproduction.law2017_annotation import VOTERS, annotation_metric, draw_split
-from book.reproduction.law2017_classifiers import N_FOLDS, bag_classifier_scores
-from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES, draw_fold, rates
-from book.spread import mean_and_spread, mean_of, stored_mean
-from mlbook._arrays import Floats, Integers
-from mlbook.bags import Bags, average_precision, bag_distances, citation_knn_scores
-from mlbook.mimlca import MIMLCA
-from mlbook.plots import COLORS, MARKERS, subplots
+from book.reproduction.law2017_annotation import VOTERS
+from book.reproduction.law2017_faces import ALPHAS, FEATURES, METHODS3, NUISANCES
+from book.spread import mean_of, stored_mean
+from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
     "alpha_curves",
@@ -36,27 +30,27 @@ __all__ = [
     "annotated_sets",
     "beside",
     "claims",
-    "class_to_bag_shares",
+    "features",
+    "fold_values",
     "instance_or_centroid",
     "level",
-    "minimax_accuracy",
     "nuisance_curves",
     "nuisance_order",
     "ordering",
-    "reject_option",
-    "reject_runs",
+    "paper_and_ours",
     "runs",
     "score_or_centroid",
     "stand_ins",
     "stored_name",
-    "training_sizes",
+    "stored_summary",
     "verdicts",
-    "vote_rules",
-    "vote_runs",
     "voters",
 ]
 
-STAND_INS = {"synthetic": "", "faces": "-faces", "digits": "-digits"}
+STAND_INS = {"letters": "-letters", "faces": "-faces", "digits": "-digits", "synthetic": ""}
+MAIN = ("letters", "faces", "digits")  # the synthetic faces are in the appendix of the page
+ALPHA_SETS = ("an eighth of the letters", "faces", "digits")
+IMAGES_500 = "Corel5K, 500"
 NUISANCE_ROWS = ("Euclidean", "MLCA (a)", "MIMLCA (b)", "MIMLCA (c)")
 
 CLAIMS = {
@@ -83,9 +77,14 @@ CLAIMS = {
             "MildML",
             "Citation-kNN (Euclidean)",
             "Citation-kNN (standardised)",
+            "Labels by frequency",
             "M-C2B",
             "Minimax MI-kernel",
             "MI-kernel",
+            "MILES",
+            "miSVM",
+            "MILBoost",
+            "EM-DD",
             "MInD (meanmin)",
             "MInD (minmin)",
             "MInD (maxmin)",
@@ -95,8 +94,8 @@ CLAIMS = {
 SETS = {
     1: STAND_INS,
     2: STAND_INS,
-    3: STAND_INS,
-    4: {"birds": "", "Corel5K, 500": "-corel5k-500"},
+    3: {**STAND_INS, "an eighth of the letters": "-eighth"},
+    4: {IMAGES_500: "-corel5k-500", "birds": ""},
     7: {"faces": "", "digits": "-digits"},
 }
 
@@ -113,27 +112,38 @@ def stand_ins() -> str:
     return "\n".join([*lines, "", text])
 
 
-def beside(table: int, measure: str, *, results: str | None = None) -> Table:
-    """One measure of a table: the paper's number and ours on each of our data sets.
+def _chosen(table: int, sets: Sequence[str] | None) -> dict[str, str]:
+    """Return data sets of a table with the ends of their ids: those named, or the main ones."""
+    if sets is None:
+        sets = MAIN if table < 4 else list(SETS[table])
+    return {data: SETS[table][data] for data in sets}
+
+
+def beside(
+    table: int, measure: str, sets: Sequence[str] | None = None, *, results: str | None = None
+) -> Table:
+    """One measure of a table: the paper's number and ours on each of some data sets.
 
     A dash where there is no number; `measure` is the key of the column.
     """
-    name = f"law2017-table{table}"
-    found = {data: _summary(name + end, results) for data, end in SETS[table].items()}
+    name, chosen = f"law2017-table{table}", _chosen(table, sets)
+    found = {data: stored_summary(name + end, results) for data, end in chosen.items()}
     column = next(c for c in find(name).columns if c.key == measure)
     rows = []
-    for row in find(name + list(SETS[table].values())[-1]).rows:
+    for row in find(name + list(chosen.values())[-1]).rows:
         numbers: list[Any] = [find(name).paper_numbers.get(row, {}).get(measure)]
         for summary in found.values():
             cell = summary.get(row, {}).get(measure)
             numbers.append(cell and (cell["median"] if column.ratio else stored_mean(cell)))
         if any(number is not None for number in numbers):
             rows.append([row, *map(column.show, numbers)])
-    return Table(["", "paper", *SETS[table]], rows, _note(table, results=results))
+    return Table(["", "paper", *chosen], rows, _note(table, sets=sets, results=results))
 
 
-def claims(table: int, measure: str, *, results: str | None = None) -> Table:
-    """Which of the paper's orderings hold on each of our data sets.
+def claims(
+    table: int, measure: str, sets: Sequence[str] | None = None, *, results: str | None = None
+) -> Table:
+    """Which of the paper's orderings hold on each of some data sets.
 
     The difference of the two methods is taken fold by fold: "yes" or "no" if Student's 95%
     interval for its mean does not hold 0, else "open". From fewer than three folds there is no
@@ -144,15 +154,19 @@ def claims(table: int, measure: str, *, results: str | None = None) -> Table:
     name = f"law2017-table{table}"
     paper = find(name).paper_numbers
     digits = next(c.digits for c in find(name).columns if c.key == measure)
-    stored = [load(name + end, results=results) for end in SETS[table].values()]
+    chosen = _chosen(table, sets)
+    stored = [load(name + end, results=results) for end in chosen.values()]
     rows = []
     for better, worse in CLAIMS[table]:
         printed = [paper.get(row, {}).get(measure) for row in (better, worse)]
         means = [_mean(number) for number in printed if number is not None]
         known = f"{means[0] - means[1]:+.{digits}f}" if len(means) == 2 else "–"
-        ours = [_verdict(_values(r, better, measure), _values(r, worse, measure)) for r in stored]
+        ours = [
+            _verdict(fold_values(r, better, measure), fold_values(r, worse, measure))
+            for r in stored
+        ]
         rows.append([f"{better} > {worse}", known, *(_show(*verdict, digits) for verdict in ours)])
-    return Table(["claim", "paper", *SETS[table]], rows, _note(table, results=results))
+    return Table(["claim", "paper", *chosen], rows, _note(table, sets=sets, results=results))
 
 
 def ordering(
@@ -160,14 +174,14 @@ def ordering(
 ) -> str:
     """Whether a method is above another on one of our data sets, judged as in `claims`."""
     result = load(stored_name(table, data), results=results)
-    return _verdict(_values(result, better, measure), _values(result, worse, measure))[0]
+    return _verdict(fold_values(result, better, measure), fold_values(result, worse, measure))[0]
 
 
 def level(
     table: int, data: str, row: str, measure: str = "accuracy", *, results: str | None = None
 ) -> float:
     """Return the mean over the folds of a row of a table on one of our data sets."""
-    return float(_summary(stored_name(table, data), results)[row][measure]["mean"])
+    return float(stored_summary(stored_name(table, data), results)[row][measure]["mean"])
 
 
 def alpha_levels(data: str, row: str, *, results: str | None = None) -> list[float]:
@@ -186,15 +200,17 @@ def stored_name(table: int, data: str) -> str:
     return f"law2017-table{table}{SETS[table][data]}"
 
 
-def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
-    """Say in Markdown which orderings of the paper hold on each of our data sets.
+def verdicts(
+    table: int, measure: str, sets: Sequence[str] | None = None, *, results: str | None = None
+) -> str:
+    """Say in Markdown which orderings of the paper hold on each of some data sets.
 
     A list with an item for each data set. What the paper has no numbers for is left out.
     """
     printed = find(f"law2017-table{table}").paper_numbers
     pairs = [pair for pair in CLAIMS[table] if all(row in printed for row in pair)]
     lines = []
-    for data, end in SETS[table].items():
+    for data, end in _chosen(table, sets).items():
         name = f"law2017-table{table}{end}"
         result = load(name, results=results)
         if result is None:
@@ -202,7 +218,7 @@ def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
             continue
         groups: dict[str, list[str]] = {"yes": [], "open": [], "no": [], "few": []}
         for better, worse in pairs:
-            word, mean = _verdict(*(_values(result, row, measure) for row in (better, worse)))
+            word, mean = _verdict(*(fold_values(result, row, measure) for row in (better, worse)))
             claim = f"{better} > {worse}"
             if word in groups:
                 groups[word].append(claim)
@@ -215,7 +231,7 @@ def verdicts(table: int, measure: str, *, results: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def instance_or_centroid(*, results: str | None = None) -> Table:
+def instance_or_centroid(sets: Sequence[str] = MAIN, *, results: str | None = None) -> Table:
     """MildML by the nearest training instance (Table 2) less by the nearest centroid (Table 1).
 
     The paper's difference, and ours judged as in `claims`.
@@ -226,14 +242,14 @@ def instance_or_centroid(*, results: str | None = None) -> Table:
         for measure in ("accuracy", "precision"):
             instance, centroid = (_mean(numbers[row][measure]) for numbers in papers)
             line = [f"{row}, {measure}", f"{instance - centroid:+.1f}"]
-            for end in STAND_INS.values():
+            for end in _chosen(2, sets).values():
                 both = (load(f"law2017-table{table}{end}", results=results) for table in (2, 1))
-                line.append(_show(*_verdict(*(_values(r, row, measure) for r in both)), 1))
+                line.append(_show(*_verdict(*(fold_values(r, row, measure) for r in both)), 1))
             rows.append(line)
-    return Table(["", "paper", *STAND_INS], rows, _note(2, 1, results=results))
+    return Table(["", "paper", *sets], rows, _note(2, 1, sets=sets, results=results))
 
 
-def score_or_centroid(*, results: str | None = None) -> Table:
+def score_or_centroid(sets: Sequence[str] = MAIN, *, results: str | None = None) -> Table:
     """Accuracy by Eq. 16 with the α that does best (Table 3) less by the nearest centroid.
 
     The paper's difference, and ours judged as in `claims`.
@@ -245,14 +261,14 @@ def score_or_centroid(*, results: str | None = None) -> Table:
         linear = f"linear {row}"
         score = max(_mean(papers[0][linear][key]) for key in keys)
         line = [row, f"{score - _mean(papers[1][row]['accuracy']):+.1f}"]
-        for end in STAND_INS.values():
+        for end in _chosen(1, sets).values():
             scores, centroids = (
                 load(f"law2017-table{table}{end}", results=results) for table in (3, 1)
             )
-            best = max((_values(scores, linear, key) for key in keys), key=_level)
-            line.append(_show(*_verdict(best, _values(centroids, row, "accuracy")), 1))
+            best = max((fold_values(scores, linear, key) for key in keys), key=_level)
+            line.append(_show(*_verdict(best, fold_values(centroids, row, "accuracy")), 1))
         rows.append(line)
-    return Table(["", "paper", *STAND_INS], rows, _note(3, 1, results=results))
+    return Table(["", "paper", *sets], rows, _note(3, 1, sets=sets, results=results))
 
 
 def _level(values: dict[int, float]) -> float:
@@ -263,7 +279,7 @@ def _mean(number: Number) -> float:
     return parse(number).value if isinstance(number, str) else number
 
 
-def _values(result: dict[str, Any] | None, row: str, measure: str) -> dict[int, float]:
+def fold_values(result: dict[str, Any] | None, row: str, measure: str) -> dict[int, float]:
     """Return the numbers of a row by fold."""
     return {
         line["unit"]["seed"]: line["values"][measure]
@@ -299,9 +315,9 @@ def annotated_sets() -> str:
     return "\n".join([*lines, "", law2017.HOW4])
 
 
-def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table:
+def voters(name: str = "law2017-table4-corel5k-500", *, results: str | None = None) -> Table:
     """Average precision of citation-kNN for every number of references and citers."""
-    summary = _summary(name, results)
+    summary = stored_summary(name, results)
     keys = [f"ap{r}" for r in VOTERS]
     column = next(c for c in find(name).columns if c.key == keys[0])
     rows = [
@@ -313,10 +329,12 @@ def voters(name: str = "law2017-table4", *, results: str | None = None) -> Table
     return Table(header, rows, age_note(name, results=results))
 
 
-def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
+def alphas(
+    measure: str = "accuracy", sets: Sequence[str] = ALPHA_SETS, *, results: str | None = None
+) -> Table:
     """Table 3: means for every α, the paper's and ours below each other."""
     keys = [f"{measure}{alpha:g}" for alpha in ALPHAS]
-    found = _alpha_cells(results)
+    found = _alpha_cells(sets, results)
     rows = [
         [f"{row}: {data}", *(f"{_mean(cells[row][key]):.1f}" for key in keys)]
         for row in METHODS3
@@ -324,13 +342,13 @@ def alphas(measure: str = "accuracy", *, results: str | None = None) -> Table:
         if row in cells
     ]
     header = ["", *(f"α = {alpha:g}" for alpha in ALPHAS)]
-    return Table(header, rows, _note(3, results=results))
+    return Table(header, rows, _note(3, sets=sets, results=results))
 
 
 def alpha_curves(*, results: str | None = None) -> Figure:
-    """Accuracy by Eq. 16 over α: the paper's and that of each stand-in."""
+    """Accuracy by Eq. 16 over α: the paper's and that of three stand-ins."""
     keys = [f"accuracy{alpha:g}" for alpha in ALPHAS]
-    found = _alpha_cells(results)
+    found = _alpha_cells(ALPHA_SETS, results)
     least = min(
         _mean(cells[key]) for rows in found.values() for cells in rows.values() for key in keys
     )
@@ -350,17 +368,17 @@ def alpha_curves(*, results: str | None = None) -> Figure:
     for ax in axes[:, 0]:
         ax.set_ylabel("accuracy, %")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    names = [f"law2017-table3{end}" for end in STAND_INS.values()]
+    names = [f"law2017-table3{end}" for end in _chosen(3, ALPHA_SETS).values()]
     return mark_age(figure, *names, results=results)
 
 
-def _alpha_cells(results: str | None) -> dict[str, dict[str, dict[str, Any]]]:
+def _alpha_cells(sets: Sequence[str], results: str | None) -> dict[str, dict[str, dict[str, Any]]]:
     """Numbers of Table 3 by data set, row and column: the paper's, then means of ours."""
     found: dict[str, dict[str, dict[str, Any]]] = {
         "paper": {row: dict(cells) for row, cells in find("law2017-table3").paper_numbers.items()}
     }
-    for data, end in STAND_INS.items():
-        summary = _summary(f"law2017-table3{end}", results)
+    for data, end in _chosen(3, sets).items():
+        summary = stored_summary(f"law2017-table3{end}", results)
         found[data] = {
             row: {key: cell["mean"] for key, cell in cells.items()}
             for row, cells in summary.items()
@@ -370,7 +388,7 @@ def _alpha_cells(results: str | None) -> dict[str, dict[str, dict[str, Any]]]:
 
 def nuisance_curves(*, results: str | None = None) -> Figure:
     """Accuracy on synthetic faces over the level of their nuisance variation."""
-    summary = _summary("law2017-nuisance", results)
+    summary = stored_summary("law2017-nuisance", results)
     figure, axes = subplots(1, 1, height=3.3)
     ax = axes[0, 0]
     for i, row in enumerate(NUISANCE_ROWS):
@@ -391,7 +409,7 @@ def nuisance_curves(*, results: str | None = None) -> Figure:
 
 def nuisance_order(*, results: str | None = None) -> Table:
     """Methods at each level of nuisance, from the least accurate to the most."""
-    summary = _summary("law2017-nuisance", results)
+    summary = stored_summary("law2017-nuisance", results)
     rows = []
     for level in NUISANCES:
         means = {
@@ -405,128 +423,56 @@ def nuisance_order(*, results: str | None = None) -> Table:
     return Table(["nuisance", "accuracy, %"], rows, note)
 
 
-@cache
-def reject_runs(data: str = "digits") -> dict[tuple[str, float | None], Floats]:
-    """Fit MIMLCA with and without its reject option on all folds, now.
-
-    By scenario and price, one row for each fold, in per cent: training instances that get a name,
-    names that are wrong, accuracy on test instances.
-    """
-    runs = {}
-    for scenario in "bc":
-        for reject in (None, 1.2, 1.1, 1.0):
-            found = []
-            for seed in range(N_FOLDS):
-                fold = draw_fold(data, seed, ())
-                model = MIMLCA(rank=fold.rank, reject=reject).fit(fold.bags, fold.Y[scenario])
-                named = model.assignments_ >= 0
-                wrong = np.mean(model.assignments_[named] != fold.labels[named])
-                right = rates(fold.y_test, model.predict(fold.X_test))["accuracy"]
-                found.append((100 * float(np.mean(named)), 100 * float(wrong), right))
-            runs[scenario, reject] = np.array(found)
-    return runs
+DOTS = {  # in the figure of paper and ours: table, data set, column, rows
+    "Table 1: accuracy, %": (1, "letters", "accuracy", "20,000 letters"),
+    "Table 4: average precision": (4, IMAGES_500, "ap20", "500 images of Corel5K"),
+}
 
 
-def reject_option(data: str = "digits") -> Table:
-    """Write the means of `reject_runs`."""
+def paper_and_ours(*, results: str | None = None) -> Figure:
+    """Draw the numbers of Tables 1 and 4, the paper's and ours, one row for each method."""
+    tables = {
+        title: (where, beside(where[0], where[2], [where[1]], results=results)[1])
+        for title, where in DOTS.items()
+    }
+    figure, axes = subplots(2, 1, height=8.2)
+    lengths = [len(rows) for _, rows in tables.values()]
+    axes[0, 0].get_gridspec().set_height_ratios(lengths)
+    for ax, (title, (where, rows)) in zip(axes[:, 0], tables.items(), strict=True):
+        for i, (label, column) in enumerate({"paper": 1, where[3]: 2}.items()):
+            style = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": "none", "capsize": 3}
+            shown = [(y, _number(row[column])) for y, row in enumerate(rows) if row[column] != "–"]
+            if shown:
+                heights, found = [y for y, _ in shown], [number for _, number in shown]
+                x, error = zip(*found, strict=True)
+                ax.errorbar(x, np.add(heights, 0.2 * i - 0.1), xerr=error, label=label, **style)
+        ax.set(title=title, yticks=range(len(rows)), yticklabels=[row[0] for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.grid(axis="y", linewidth=0.4, color=INK, alpha=0.25)
+        ax.legend(frameon=False, loc="upper left", fontsize=10)
+    names = [stored_name(where[0], where[1]) for where in DOTS.values()]
+    return mark_age(figure, *names, results=results)
+
+
+def _number(text: str) -> tuple[float, float]:
+    """Read a mean with its spread, 0 where there is none, from a cell of `beside`."""
+    printed = parse(text.partition(" (")[0])
+    return printed.value, printed.spread
+
+
+def features(*, results: str | None = None) -> Table:
+    """Accuracy of MLCA on synthetic faces by both rules, for more and more features."""
+    summary = stored_summary("law2017-features", results)
+    columns = {column.key: column for column in find("law2017-features").columns}
+    keys = ["centroid", *(f"accuracy{alpha:g}" for alpha in (0.25, 0.5, 1.0))]
     rows = []
-    for (scenario, reject), found in reject_runs(data).items():
-        row = "none" if reject is None else f"{reject:.1f}"
-        rows.append([f"({scenario})", row, *(f"{mean:.0f}" for mean in found.mean(axis=0))])
-    return Table(["", "reject", "named, %", "names wrong, %", "accuracy, %"], rows)
-
-
-def training_sizes(data: str) -> tuple[Integers, float]:
-    """Sizes of the categories in the first training fold of a stand-in, and d/n.
-
-    n counts the instances of known categories, as in scenario (a); d the features, or the
-    directions of them that are used.
-    """
-    fold = draw_fold(data, 0, ())
-    sizes = np.bincount(fold.labels[fold.labels >= 0])
-    return sizes[sizes > 0], (fold.rank or fold.bags.instances.shape[1]) / int(sizes.sum())
-
-
-@cache
-def vote_runs(data: str = "birds") -> dict[tuple[str, str], Floats]:
-    """Average precision of citation-kNN on every fold by two rules, now.
-
-    Under the rule of this page citers rank a query among the training bags, and a label tied with
-    others takes the last of their ranks; by that of the authors' program they rank it among the
-    other queries, and the more frequent label comes first. By rule and metric.
-    """
-    found: dict[tuple[str, str], list[float]] = {}
-    for seed in range(N_FOLDS):
-        split = draw_split(data, seed, 1)
-        common = np.argsort(np.argsort(-np.asarray(split.Y.sum(axis=0)).ravel(), kind="stable"))
-        for method in ("MIMLCA", "standardised", "Euclidean"):
-            components = annotation_metric(method, split, {"seed": seed})
-            train, test = (_mapped(bags, components) for bags in (split.train, split.test))
-            across, among = bag_distances(test, train), bag_distances(train, train)
-            ours = citation_knn_scores(across, among, split.Y)
-            theirs = citation_knn_scores(across, None, split.Y) - 1e-9 * common
-            for rule, scores in (("this page's", ours), ("the authors'", theirs)):
-                value = average_precision(split.Y_test, scores)
-                found.setdefault((rule, method), []).append(value)
-    return {key: np.array(values) for key, values in found.items()}
-
-
-def _mapped(bags: Bags, components: Floats) -> Bags:
-    return bags.map(lambda X: X @ components.T)
-
-
-def vote_rules(data: str = "birds") -> Table:
-    """Write the means of `vote_runs`, and MIMLCA less standardised features fold by fold."""
-    found = vote_runs(data)
-    rows = []
-    for rule in dict.fromkeys(rule for rule, _ in found):
-        values = [found[rule, method] for method in ("Euclidean", "standardised", "MIMLCA")]
-        rows.append([rule, *(mean_and_spread(v, 3) for v in (*values, values[2] - values[1]))])
-    header = ["rule", "Euclidean", "standardised", "MIMLCA", "MIMLCA − standardised"]
-    return Table(header, rows)
-
-
-@cache
-def minimax_accuracy(sizes: tuple[int, ...], n_seeds: int = 20) -> Floats:
-    """Accuracy of the minimax kernel on single digits, trained on bags of some sizes.
-
-    How often bags have 1, 2, ... digits.
-    """
-    found = []
-    for seed in range(n_seeds):
-        data, T, t = digit_bags(300, seed, sizes)
-        bags, singles = Bags(data.instances, data.offsets), Bags(T[:200], np.arange(201))
-        scores = bag_classifier_scores(bags, data.Y, singles, {"method": "minimax"})
-        found.append(np.mean(scores.argmax(axis=1) == t[:200]))
-    return np.array(found)
-
-
-def class_to_bag_shares(n_seeds: int = 20, n_pairs: int = 2000) -> Floats:
-    """Share of the largest direction in a metric that M-C2B learns on the digits, by draw.
-
-    Each draw takes the next fold and the next category, and pairs of an instance and another bag
-    as for Table 7, scenario (b).
-    """
-    shares = []
-    for seed in range(n_seeds):
-        fold, rng = draw_fold("digits", seed % N_FOLDS, ()), np.random.default_rng(seed)
-        X, offsets = fold.bags.instances, fold.bags.offsets
-        labelled = fold.Y["b"].toarray().astype(bool)
-        labelled = labelled[:, seed % labelled.shape[1]]
-        rows = rng.choice(np.flatnonzero(labelled[fold.bags.bag_index]), n_pairs)
-        parts = []
-        for chosen in (labelled, ~labelled):
-            bags = rng.choice(np.flatnonzero(chosen), n_pairs)
-            others = [X[offsets[bag] : offsets[bag + 1]] for bag in bags]
-            nearest = [Z[_nearest(x, Z)] for x, Z in zip(X[rows], others, strict=True)]
-            parts.append(X[rows] - nearest)  # zero, and of no weight, within a bag
-        lengths = np.linalg.svd(class_to_bag_metric(*parts), compute_uv=False) ** 2
-        shares.append(lengths[0] / lengths.sum())
-    return np.array(shares)
-
-
-def _nearest(x: Floats, Z: Floats) -> int:
-    return int(np.argmin(np.sum((x - Z) ** 2, axis=1)))
+    for d in FEATURES:
+        cells = summary.get(f"{d} features", {})
+        share = f"{cells['share']['mean']:.2f}" if cells else "–"
+        shown = (columns[key].show(stored_mean(cells[key]) if cells else None) for key in keys)
+        rows.append([str(d), share, *shown])
+    header = ["features", "d/n", *(columns[key].title for key in keys)]
+    return Table(header, rows, age_note("law2017-features", results=results))
 
 
 def runs(*, results: str | None = None) -> Table:
@@ -546,13 +492,13 @@ def _say_missing(ax: Axes) -> None:
     ax.text(0.5, 0.5, "no stored result", transform=ax.transAxes, ha="center")
 
 
-def _note(*tables: int, results: str | None) -> str:
-    """Say which results of these tables, on all data sets, are older than their code."""
-    names = [f"law2017-table{table}{end}" for table in tables for end in SETS[table].values()]
+def _note(*tables: int, sets: Sequence[str] | None, results: str | None) -> str:
+    """Say which results of these tables, on these data sets, are older than their code."""
+    names = [f"law2017-table{t}{end}" for t in tables for end in _chosen(t, sets).values()]
     return age_note(*names, results=results)
 
 
-def _summary(name: str, results: str | None) -> dict[str, Any]:
+def stored_summary(name: str, results: str | None) -> dict[str, Any]:
     """Return the numbers of a stored full run, empty if there is none."""
     result = load(name, results=results)
     return result["summary"] if result else {}
