@@ -27,7 +27,7 @@ LEAST = 1e-12  # probabilities, and distances of a negative instance from the ta
 
 
 def miles_features(bags: Bags, train: Bags, gamma: float) -> Floats:
-    """Similarity of every bag to every training instance, MILES (Chen, Bi and Wang 2006, Eq. 6).
+    """Similarity of every bag to every training instance, MILES (Chen, Bi and Wang 2006).
 
     exp(−γ‖x − e‖²) for the instance e of the bag that is nearest to the training instance x. A
     linear classifier with an ℓ1 penalty then picks the training instances that count.
