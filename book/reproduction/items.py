@@ -219,9 +219,10 @@ def _law2017() -> list[Item]:
 
     def on_faces(table: int, *numbers: tuple[str, str]) -> list[Shown]:
         name = f"law2017-table{table}"
+        ends = ("-letters", *(["-eighth"] if table == 3 else []), "-faces", "-digits", "")
         return [
             Shown(f"{name}-yahoo", numbers, YAHOO),
-            *(Shown(f"{name}{end}", numbers) for end in ("", "-faces", "-digits")),
+            *(Shown(f"{name}{end}", numbers) for end in ends),
         ]
 
     annotation = [("MIMLCA", key) for key in ("oe", "coverage", "ap20")]

@@ -125,7 +125,8 @@ HOW4 = (
     "bags, and of tied labels the more frequent one comes first. MIML "
     f"has 3/4 as many components as features, MildML {ANNOTATION_COMPONENTS} and a sample of "
     f"{N_PAIRS['full']} pairs. Nothing is tuned; the paper tunes its baselines on the test data. "
-    f"miSVM is slow, and run on the first {SLOW_CLASSIFIERS[4]['miSVM']} folds only. "
+    f"{' and '.join(SLOW_CLASSIFIERS[4])} are slow, and run on the first "
+    f"{SLOW_CLASSIFIERS[4]['miSVM']} folds only. "
     "Times are multiples of MIMLCA's training time. "
 )
 

@@ -53,14 +53,15 @@ def images_curve(*, results: str | None = None) -> Figure:
         cells = {n: summary.get(f"{metric}, {n} images", {}).get("authors") for n in IMAGES}
         found = {n: stored_mean(cell) for n, cell in cells.items() if cell}
         style = {"color": COLORS[i], "marker": MARKERS[i]}
-        mean, error = (
-            [each.mean for each in found.values()],
-            [each.error for each in found.values()],
-        )
+        mean, error = ([getattr(x, key) for x in found.values()] for key in ("mean", "error"))
         ax.errorbar([*found], mean, error, capsize=3, label=metric, **style)
         if metric in printed:
             number = str(find("law2017-table4").paper_numbers[printed[metric]]["ap20"])
             ax.plot(PAPER_IMAGES, parse(number).value, fillstyle="none", markersize=9, **style)
+    if summary:
+        last = stored_mean(summary["MIMLCA, 400 images"]["authors"]).mean
+        end = extrapolated("MIMLCA", "authors", results=results).mean()
+        ax.plot([IMAGES[-1], PAPER_IMAGES], [last, end], ":", color=COLORS[2])
     ax.set_xscale("log")
     ax.set_xticks([*IMAGES, PAPER_IMAGES], [*IMAGES, PAPER_IMAGES])
     ax.minorticks_off()
