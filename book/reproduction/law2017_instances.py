@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_array
 from scipy.special import expit, logit
-from sklearn.metrics import pairwise_distances
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
+from book.reproduction.bag_baselines import bag_dissimilarities
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
 
@@ -38,8 +38,8 @@ def miles_features(bags: Bags, train: Bags, gamma: float) -> Floats:
     >>> miles_features(Bags([[0.0], [3.0]], [0, 2]), train, gamma=1.0).round(3).tolist()
     [[1.0, 0.368]]
     """
-    distances = pairwise_distances(bags.instances, train.instances, metric="sqeuclidean")
-    return np.exp(-gamma * np.minimum.reduceat(distances, bags.offsets[:-1], axis=0))
+    singles = Bags(train.instances, np.arange(len(train.instances) + 1))
+    return np.exp(-gamma * bag_dissimilarities(singles, bags, "minmin").T)
 
 
 def mi_svm(train: Bags, positive: Positive, *, max_iter: int = 10) -> SVC:
