@@ -12,7 +12,7 @@ from book.figures.reproduction import law2017 as demo
 from book.figures.reproduction import law2017_images as images
 from book.figures.reproduction import law2017_now as now
 from book.figures.reproduction import law2017_rules as rules
-from book.reproduction import find, law2017, load
+from book.reproduction import age_note, find, law2017, load
 from book.reproduction.law2017_faces import ALPHAS, METHODS3, NUISANCES
 from book.reproduction.law2017_printed import PRINTED1, PRINTED4
 from book.reproduction.runs import summarize
@@ -232,13 +232,14 @@ def test_reject_option_takes_wrong_names_away_from_digits_and_gains_nothing():
         assert fewer < wrong / 2 and named - some <= 4 and abs(after - accuracy) <= 1
 
 
-def test_stored_results_are_of_the_experiments_as_declared():
+def test_stored_results_are_of_the_experiments_as_declared_or_marked_as_old():
     for name in [experiment.id for experiment in law2017.EXPERIMENTS]:
         result = load(name)
         if result is None:
             continue
         units = [line["unit"] for line in result["units"]]
-        assert units == json.loads(json.dumps(find(name).units("full"))), name
+        declared = json.loads(json.dumps(find(name).units("full")))
+        assert units == declared or age_note(name), name
 
 
 def test_ordering_is_what_the_table_of_claims_says(store):
