@@ -446,7 +446,8 @@ def paper_and_ours(*, results: str | None = None) -> Figure:
                 heights, found = [y for y, _ in shown], [number for _, number in shown]
                 x, error = zip(*found, strict=True)
                 ax.errorbar(x, np.add(heights, 0.2 * i - 0.1), xerr=error, label=label, **style)
-        ax.set(title=title, yticks=range(len(rows)), yticklabels=[row[0] for row in rows])
+        ax.set_title(title, loc="right")
+        ax.set(yticks=range(len(rows)), yticklabels=[row[0] for row in rows])
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.grid(axis="y", linewidth=0.4, color=INK, alpha=0.25)
     handles = axes[0, 0].get_legend_handles_labels()
