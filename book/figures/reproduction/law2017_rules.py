@@ -120,13 +120,13 @@ def rules(share: float, power: float) -> tuple[Figure, str]:
         left.bar(places, heights, 0.36, color=COLORS[i], hatch=["", "//"][i], label=name)
     left.set(xticks=[0, 1], xticklabels=halves, ylim=(0, 128), ylabel="accuracy, %")
     left.set_yticks(range(0, 101, 25))
-    left.legend(frameon=False, loc="upper right", fontsize=9)
+    left.legend(frameon=False, loc="upper right", fontsize=10)
     right.hist(found.new, bins=np.linspace(-0.2, 0.8, 26), color=COLORS[2])
     lines = [("ρ/2", found.own / 2, "-", 0), ("αρ²/√n", found.needed, "--", 1)]
     for name, place, style, i in lines:
         right.axvline(place, color=COLORS[i], linestyle=style, label=name)
     right.set(xlim=(-0.2, 0.8), ylim=(0, 230), yticks=[], xlabel="γ of new instances, rare half")
-    right.legend(frameon=False, loc="upper right", fontsize=9, labelcolor=INK)
+    right.legend(frameon=False, loc="upper right", fontsize=10, labelcolor=INK)
     gamma, gain = found.new.mean(), 100 * np.mean(found.scores - found.centroid)
     return figure, (
         f"d/n = {share:g}, sizes {counts[0]} to {counts[-1]}: Eq. 16 gains {gain:+.0f} points. "
