@@ -16,7 +16,7 @@ SEEDS = {"smoke": 1, "book": 3, "full": 20}
 ORDERS = tuple(permutations((1, 2, 4)))
 METHODS = ("MLCA", "Euclidean", "KISSME", "Regression on Y")
 UNIT_SIZE = 500  # training points per cloud of the smallest category
-N_TEST = 500
+N_TEST = 1000
 
 
 def order_units(scale: str) -> list[Unit]:
