@@ -89,7 +89,11 @@ def experiment(
     **choice: Any,
 ) -> Experiment:
     """Declare one experiment; its columns are the methods."""
-    names = measured or choice["methods"]
+    names = [*(measured or choice["methods"])]
+    if run is run_unit:
+        names += [f"time, {method}" for method in names if METHODS[method].told]
+    if run is run_count:
+        names += [f"off, {method}" for method in names]
     return Experiment(
         id=f"comparison-{name}",
         paper="All methods",

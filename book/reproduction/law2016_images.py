@@ -33,7 +33,7 @@ LOADERS: dict[str, Callable[[], LabelledImages]] = {"horses": load_horses, "flow
 SIZES: dict[str, dict[str, int]] = {
     "smoke": {"n_train": 4, "n_test": 2, "height": 24, "n_pixels": 60},
     "book": {"n_train": 20, "n_test": 6, "height": 40, "n_pixels": 100},
-    "full": {"n_train": 200, "n_test": 50, "height": 100, "n_pixels": 250},
+    "full": {"n_train": 200, "n_test": 50, "height": 60, "n_pixels": 150},
 }
 SIFT, COLOUR = slice(0, 128), slice(128, 135)
 # Row to the class of pixels in doubt, the columns used, and the width of a SIFT cell.

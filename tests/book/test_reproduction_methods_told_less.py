@@ -1,5 +1,7 @@
 """Bags, unknown numbers of clusters, sequences: what is told, what is measured."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -81,7 +83,7 @@ def test_sequences_have_runs_of_one_class():
     assert len(set(X[:, 1])) == len(X) > 100
     classes = [set(X[runs == r, 0]) for r in range(len(lengths))]
     assert all(len(c) == 1 for c in classes)
-    assert all(a != b for a, b in zip(classes, classes[1:], strict=False))
+    assert all(a != b for a, b in pairwise(classes))
 
 
 def test_segments_that_are_far_apart_are_found(easy):
