@@ -1,6 +1,6 @@
 """Figures and tables of the chapter that compares all methods on the same data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,15 +32,20 @@ __all__ = [
     "count_table",
     "differences",
     "dot_plot",
+    "ends",
+    "fall",
     "gain",
     "gain_table",
     "level_lines",
+    "mean_over_sets",
     "method_view",
     "population_ratios",
     "rand",
     "rings",
     "sequence_table",
+    "sizes_table",
     "steady",
+    "verdicts",
 ]
 
 SHOWN = ("half whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, plain", "MLCA, shrunk")
@@ -90,6 +95,36 @@ def steady(found: Floats) -> int:
     """
     mean, error, _ = mean_of(found)
     return int(np.sign(mean)) if abs(mean) > 2 * error else 0
+
+
+def verdicts(
+    method: str, other: str = "k-means", name: str = "unseen", **changed: Any
+) -> dict[str, int]:
+    """Return by data set whether a method is steadily above or below another."""
+    return {d: steady(differences(name, d, method, other, **changed)) for d in DATA}
+
+
+def mean_over_sets(name: str, method: str, **changed: Any) -> float:
+    """Return the mean adjusted Rand index of a method over all data sets."""
+    return float(np.mean([rand(name, d, method, **changed).mean() for d in DATA]))
+
+
+def fall(name: str, data: str, method: str, seen: bool = False, **changed: Any) -> Floats:
+    """Return the change on each split when what is `changed` is no longer as in `BASE`."""
+    plain = "seen" if seen else "unseen"
+    return rand(name, data, method, seen=seen, **changed) - rand(plain, data, method, seen=seen)
+
+
+def ends(found: Iterable[Floats]) -> str:
+    """Write the least and the largest mean, as the guide does.
+
+    Examples
+    --------
+    >>> ends([np.array([0.1, 0.2]), np.array([-0.02])])
+    '−.02 to +.15'
+    """
+    means = [float(one.mean()) for one in found]
+    return f"{_signed(min(means))} to {_signed(max(means))}"
 
 
 def gain_table(
@@ -142,6 +177,22 @@ def count_table(methods: Sequence[str]) -> Table:
         for method in methods
     ]
     return Table(["", *THREE], rows, age_note("comparison-count"))
+
+
+def sizes_table() -> Table:
+    """Table of the adjusted Rand index of classes of equal sizes and of unequal ones."""
+    linear = ["k-means", "half whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, shrunk"]
+    rows = []
+    for seen in (False, True):
+        for method in [*linear, "MLCA, balanced", *(["nearest class mean"] if seen else [])]:
+            equal = "MLCA, shrunk" if method == "MLCA, balanced" else method
+            cells = [
+                f"{_plain(rand('sizes', d, equal, seen=seen).mean())} → "
+                f"{_plain(rand('sizes', d, method, seen=seen, ratio=10).mean())}"
+                for d in THREE
+            ]
+            rows.append(["seen" if seen else "unseen", method, *cells])
+    return Table(["classes", "", *THREE], rows, age_note("comparison-sizes"))
 
 
 def sequence_table(methods: Sequence[str]) -> Table:
