@@ -23,6 +23,7 @@ __all__ = [
     "lajugie_table",
     "large_margin_map",
     "losses_by_test_size",
+    "order_losses",
     "orders_table",
     "shares_of_clouds",
     "wide",
@@ -92,21 +93,17 @@ def wide(row: str, column: str) -> Floats:
     return np.array([values[column] for values in found if column in values])
 
 
+def order_losses(method: str, table: int) -> dict[str, Floats]:
+    """Losses of a method in Table 2 or 3 by the order of the sizes, one number per seed."""
+    orders = [":".join(map(str, order)) for order in ORDERS]
+    return {o: measured("law2016-orders", f"Table {table}, {o}", method) for o in orders}
+
+
 def orders_table() -> Table:
     """Table of Δ without the spectral step under all six orders of the sizes."""
     methods = ("MLCA", "KISSME", "Regression on Y")
-    orders = [":".join(map(str, order)) for order in ORDERS]
-    rows = [
-        [
-            order,
-            *(
-                f"{measured('law2016-orders', f'Table {t}, {order}', m).mean():.2f}"
-                for t in (2, 3)
-                for m in methods
-            ),
-        ]
-        for order in orders
-    ]
+    columns = [order_losses(m, t) for t in (2, 3) for m in methods]
+    rows = [[o, *(f"{column[o].mean():.2f}" for column in columns)] for o in columns[0]]
     header = ["sizes", *(f"T{t}, {m}" for t in (2, 3) for m in methods)]
     return Table(header, rows, age_note("law2016-orders"))
 
