@@ -172,6 +172,7 @@ EXPERIMENTS = [
         id="law2016-table4-lajugie",
         paper="Law et al. 2016",
         title="Table 4, row Lajugie et al., and footnote 3",
+        what="variant",
         data=IMAGES,
         columns=[
             *(
