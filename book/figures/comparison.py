@@ -25,6 +25,7 @@ from mlbook._arrays import Floats, Integers
 from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
+    "LOOKS",
     "SHOWN",
     "VIEWED",
     "bag_table",
@@ -50,6 +51,18 @@ __all__ = [
 
 SHOWN = ("half whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, plain", "MLCA, shrunk")
 """Methods of the first picture."""
+
+LOOKS = {
+    "k-means": 6,
+    "half whitened": 0,
+    "RCA, shrunk": 1,
+    "LDA, shrunk": 2,
+    "MLCA, plain": 3,
+    "MLCA, shrunk": 4,
+    "MLCA, half shrunk": 5,
+    "nearest class mean": 7,
+}
+"""Place of a method's colour and marker in `mlbook.plots`: the same in every figure."""
 
 VIEWED = ("k-means", "half whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, plain", "MLCA, shrunk")
 """Methods of the explorer."""
@@ -223,8 +236,8 @@ def dot_plot(name: str = "unseen", methods: Sequence[str] = SHOWN, **changed: An
             [one.mean for one in found],
             heights,
             xerr=[2 * one.error for one in found],
-            fmt=MARKERS[j],
-            color=COLORS[j],
+            fmt=MARKERS[LOOKS[method]],
+            color=COLORS[LOOKS[method]],
             markersize=6,
             elinewidth=1.2,
             label=method,
@@ -253,10 +266,17 @@ def level_lines(
     """Draw the adjusted Rand index over the levels of an experiment, a panel for a data set."""
     figure, axes = subplots(1, len(data), height=3.4, width=6.2)
     for ax, one in zip(axes[0], data, strict=True):
-        for j, method in enumerate(methods):
+        for method in methods:
+            look = LOOKS[method]
             means = [rand(name, one, method, **{key: v}, **changed).mean() for v in levels]
-            style = {"marker": MARKERS[j], "color": COLORS[j], "markersize": 5, "linewidth": 1.5}
-            ax.plot(range(len(levels)), means, label=method if ax is axes[0, 0] else None, **style)
+            style = {"marker": MARKERS[look], "color": COLORS[look], "markersize": 5}
+            ax.plot(
+                range(len(levels)),
+                means,
+                label=method if ax is axes[0, 0] else None,
+                lw=1.5,
+                **style,
+            )
         ax.set_xticks(range(len(levels)), ticks)
         ax.set(xlabel=label, ylim=(0, 1))
         ax.set_title(one.replace("digits, ", ""))

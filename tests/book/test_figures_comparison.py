@@ -103,24 +103,26 @@ def test_tables_of_costs_bags_counts_and_sequences(made_up):
 
 def test_dot_plot_draws_every_difference_with_two_errors(made_up, monkeypatch):
     monkeypatch.setattr(demo, "mark_age", lambda figure, *names: figure)
-    made_up("unseen", {d: {"k-means": [0.1, 0.2], "KISSME": [0.3, 0.2]} for d in demo.DATA})
-    figure = demo.dot_plot(methods=["KISSME"])
+    made_up("unseen", {d: {"k-means": [0.1, 0.2], "LDA, shrunk": [0.3, 0.2]} for d in demo.DATA})
+    figure = demo.dot_plot(methods=["LDA, shrunk"])
     (drawn,) = figure.axes[0].containers
     points, _, (bars,) = drawn.lines
     assert points.get_xdata() == pytest.approx([0.1] * 7)
     assert bars.get_segments()[0][:, 0] == pytest.approx([-0.1, 0.3])
-    assert {"KISSME", "letters", "digits,\nFourier"} <= set(texts(figure))
+    assert {"LDA, shrunk", "letters", "digits,\nFourier"} <= set(texts(figure))
 
 
 def test_level_lines_draw_means(made_up, monkeypatch):
     monkeypatch.setattr(demo, "mark_age", lambda figure, *names: figure)
-    made_up("classes", {"letters, n_classes 2": {"KISSME": [0.1, 0.2]}})
-    made_up("unseen", {"letters": {"KISSME": [0.3, 0.2]}})
+    made_up("classes", {"letters, n_classes 2": {"LDA, shrunk": [0.1, 0.2]}})
+    made_up("unseen", {"letters": {"LDA, shrunk": [0.3, 0.2]}})
     figure = demo.level_lines(
-        "classes", "n_classes", [2, 0], ["KISSME"], ["letters"], label="m", ticks=["2", "all"]
+        "classes", "n_classes", [2, 0], ["LDA, shrunk"], ["letters"], label="m", ticks=["2", "all"]
     )
     (line,) = figure.axes[0].lines
     assert line.get_ydata() == pytest.approx([0.15, 0.25])
+    assert line.get_color() == demo.COLORS[demo.LOOKS["LDA, shrunk"]]
+    assert len(set(demo.LOOKS.values())) == len(demo.LOOKS) <= len(demo.COLORS)
 
 
 def test_stored_runs_hold_every_split_of_every_method():
