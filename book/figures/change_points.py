@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.signal import lfilter
 from threadpoolctl import threadpool_limits
 
-from book.reproduction.methods import BASE, draw_gaussians, learn_large_margin, pose, quiet
+from book.reproduction.made_problems import BASE, draw_gaussians, learn_large_margin, quiet
 from mlbook._arrays import Floats, Integers
 from mlbook.changepoints import (
     hermite_features,
@@ -912,7 +912,7 @@ def segments_seen(seed: int, jump: float, min_length: int) -> int:
 def wrong_labels(seed: int, share: float) -> list[tuple[Floats, Integers]]:
     """Draw four sets of rows with four classes each; a share of the labels is wrong.
 
-    This is the data of the chapter that compares all methods.
+    The generator is that of the exercises of the chapter that compares all methods.
 
     Examples
     --------
@@ -923,15 +923,15 @@ def wrong_labels(seed: int, share: float) -> list[tuple[Floats, Integers]]:
 
 
 def learns_something(seed: int, share: float, alpha: float) -> bool:
-    """Tell whether the diagonal metric of these sets, by the comparison's method, is not zero.
+    """Tell whether the diagonal large-margin metric of these sets is not zero.
 
     Examples
     --------
     >>> learns_something(0, 0.3, alpha=1e-3)
     False
     """
-    problem = pose(wrong_labels(seed, share), [], [], bag_size=3)
-    return bool(np.any(quiet(lambda: learn_large_margin(problem, alpha=alpha))))
+    sets = wrong_labels(seed, share)
+    return bool(np.any(quiet(lambda: learn_large_margin(sets, alpha=alpha))))
 
 
 def slope_without_noise(seed: int, share: float, n_classes: int = 4) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from book.figures.reproduction import komodakis2011, lajugie2014, law2017, law20
 pytestmark = pytest.mark.book
 
 DRAWN = {  # figures from stored results, and from which
-    "heat": (lambda: comparison.heat("rows", "labels"), ["comparison-rows", "comparison-labels"]),
+    "dots": (comparison.dot_plot, ["comparison-unseen"]),
     "objective": (komodakis2011.objective_path, ["komodakis2011-figure2a"]),
     "rho": (komodakis2011.f_against_rho, ["komodakis2011-figure2"]),
     "curves": (lajugie2014.curves, ["lajugie2014-figure1"]),

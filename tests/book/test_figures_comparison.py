@@ -1,121 +1,150 @@
 """Figures and tables of the comparison show what was measured."""
 
+import json
+
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
 from matplotlib.text import Text
-from numpy.testing import assert_array_equal
 
+from book import claims
 from book.figures import comparison as demo
-from book.reproduction import methods as room
+from book.reproduction import comparisons, made_problems
+from book.reproduction.comparisons import EXPERIMENTS, row_of
 
 pytestmark = pytest.mark.book
 
 
 @pytest.fixture
-def made_up(monkeypatch):
-    """Put made-up units in the place of the stored ones."""
+def made_up(monkeypatch, tmp_path):
+    """Put made-up numbers, by experiment, row and column, in the place of the stored ones."""
+    monkeypatch.setattr(claims, "RESULTS", tmp_path)
+    monkeypatch.setattr(demo, "age_note", lambda *names: f"old: {', '.join(names)}")
+    demo.rand.cache_clear()
 
-    def put(*units):
-        lines = [{"unit": unit, "values": values} for unit, values in units]
-        monkeypatch.setattr(demo, "load", lambda name: {"units": lines})
-        monkeypatch.setattr(demo, "age_note", lambda name: f"old: {name}")
+    def put(name, rows):
+        units = [
+            {"unit": {"row": row, "seed": s}, "values": {k: v[s] for k, v in columns.items()}}
+            for row, columns in rows.items()
+            for s in range(len(next(iter(columns.values()))))
+        ]
+        (tmp_path / f"comparison-{name}.json").write_text(json.dumps({"units": units}))
 
-    return put
-
-
-def lines(method, level, key, *values):
-    return [({"method": method, "level": level}, {key: value}) for value in values]
+    yield put
+    demo.rand.cache_clear()
 
 
 def texts(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
 
-def test_without_a_stored_run_there_is_nothing_to_show(monkeypatch):
-    monkeypatch.setattr(demo, "load", lambda name: None)
-    with pytest.raises(ValueError, match="no stored result of comparison-labels"):
-        demo.stored("labels")
+def test_differences_are_paired(made_up):
+    made_up("unseen", {"letters": {"k-means": [0.4, 0.7, 0.2], "KISSME": [0.5, 0.9, 0.1]}})
+    assert demo.differences("unseen", "letters", "KISSME") == pytest.approx([0.1, 0.2, -0.1])
+    assert demo.gain("unseen", "letters", "KISSME") == "+.07 ± .09, 2:1"
+    assert demo.gain("unseen", "letters", "k-means", "KISSME") == "−.07 ± .09, 1:2"
 
 
-def test_heat_shows_mean_and_spread_and_what_was_not_run(made_up):
+def test_levels_that_change_nothing_are_those_of_the_first_experiments(made_up):
+    made_up("unseen", {"letters": {"KISSME": [1.0]}})
+    made_up("seen", {"letters, seen 1": {"KISSME": [2.0]}})
+    made_up("sizes", {"letters, ratio 10, seen 1": {"KISSME": [3.0]}})
+    assert demo.rand("sizes", "letters", "KISSME", ratio=1) == [1]
+    assert demo.rand("sizes", "letters", "KISSME", ratio=1, seen=True) == [2]
+    assert demo.rand("sizes", "letters", "KISSME", ratio=10, seen=True) == [3]
+
+
+@pytest.mark.parametrize(
+    ("found", "sign"),
+    [([0.2, 0.3, 0.25], 1), ([-0.2, -0.3, -0.25], -1), ([0.2, -0.3, 0.25], 0)],
+)
+def test_steady_is_two_standard_errors(found, sign):
+    assert demo.steady(np.array(found)) == sign
+
+
+def test_gain_table_marks_what_is_sure(made_up):
     made_up(
-        *lines("MLCA", 0.0, "unseen", 0.6, 0.8),
-        *lines("MLCA", 0.4, "unseen", 0.5, 0.5),
-        *lines("RCA", 0.0, "unseen", 0.1, 0.3),
+        "unseen",
+        {
+            "letters": {"k-means": [0.1, 0.2, 0.3], "KISSME": [0.3, 0.4, 0.51]},
+            "Libras": {"k-means": [0.1, 0.2, 0.3], "KISSME": [0.3, 0.1, 0.3]},
+        },
     )
-    figure = demo.heat("labels", titles=["one title"])
-    shown = texts(figure)
-    assert {".70 ±10", ".50 ±0", ".20 ±10", "one title", "wrong labels"} <= set(shown)
-    assert shown.count("–") == 3  # RCA at two levels, MLCA at one
-    grid = figure.axes[0].images[0].get_array()
-    assert grid.shape == (2, 3) and grid[1, 0] == pytest.approx(0.7)  # RCA comes before MLCA
+    header, rows, note = demo.gain_table("unseen", ["KISSME"], ["letters", "Libras"])
+    assert header == ["", "letters", "Libras"] and note == "old: comparison-unseen"
+    assert rows == [
+        ["k-means itself", ".20", ".20"],
+        ["KISSME", "**+.20 ± .00, 3:0**", "+.03 ± .09, 1:1"],
+    ]
 
 
-def test_tables(made_up):
-    both = [{"unseen": a, "seen": 1 - a, "delta": 2.0} for a in (0.2, 0.4)]
-    made_up(*[({"method": "KISSME"}, values) for values in both])
-    header, rows, note = demo.results_table("digits")
-    assert note == "old: comparison-digits"
-    assert rows == [["KISSME", "0.30 ± 0.10 (2)", "0.70 ± 0.10 (2)", "2.0"]]
-    assert len(header) == 4
-    levels = room.SWEEPS["rows"].levels
+def test_tables_of_costs_bags_counts_and_sequences(made_up):
+    made_up("unseen", {d: {"time, KISSME": [2.0, 9.0, 3.04]} for d in demo.DATA})
+    assert demo.cost_table(["KISSME"]).rows == [["KISSME", *["3"] * 7]]
+    methods = ("right", "MIMLCA", "MIMLCA, then MLCA half shrunk")
     made_up(
-        *(x for v in levels for x in lines("RCA", v, "time", 2.0, 9.0, 3.04)),
-        *(x for v in levels for x in lines("MLCA", v, "time", 1.0)),
-        *(x for v in levels for x in lines("latent CRF", v, "time", 1240.0)),
+        "bags",
+        {
+            row_of(d, bag_size=n): {m: [0.5, n / 10] for m in methods}
+            for d in demo.THREE
+            for n in (1, 2, 4, 8)
+        },
     )
-    header, rows, note = demo.times_table()
-    assert note == "old: comparison-rows"
-    assert header[1] == f"{4 * levels[0]} rows"
-    assert rows == [["RCA", *["3"] * len(levels)], ["latent CRF", *["1200"] * len(levels)]]
+    rows = demo.bag_table().rows
+    assert len(rows) == 9 and rows[0][1] == "rows in the right class"
+    assert rows[1] == ["letters", "MIMLCA", ".30", ".35", ".45", ".65"]
+    made_up("count", {d: {"CRF": [0.5, 0.7], "off, CRF": [1.0, 2.0]} for d in demo.THREE})
+    assert demo.count_table(["CRF"]).rows == [["CRF", *[".60 (1.5)"] * 3]]
+    made_up("sequences", {d: {"k-means": [0.5, 0.7]} for d in demo.THREE})
+    assert demo.sequence_table(["k-means"]).rows == [["k-means", *[".60"] * 3]]
 
 
-def test_count_table_gives_index_and_clusters_found(made_up):
-    made_up(
-        *(
-            ({"method": "latent CRF", "level": k}, {"unseen": 0.5, "clusters": k + 0.25})
-            for k in room.SWEEPS["count"].levels
-        )
+def test_dot_plot_draws_every_difference_with_two_errors(made_up, monkeypatch):
+    monkeypatch.setattr(demo, "mark_age", lambda figure, *names: figure)
+    made_up("unseen", {d: {"k-means": [0.1, 0.2], "LDA, shrunk": [0.3, 0.2]} for d in demo.DATA})
+    figure = demo.dot_plot(methods=["LDA, shrunk"])
+    (drawn,) = figure.axes[0].containers
+    points, _, (bars,) = drawn.lines
+    assert points.get_xdata() == pytest.approx([0.1] * 7)
+    assert bars.get_segments()[0][:, 0] == pytest.approx([-0.1, 0.3])
+    assert {"LDA, shrunk", "letters", "digits,\nFourier"} <= set(texts(figure))
+
+
+def test_level_lines_draw_means(made_up, monkeypatch):
+    monkeypatch.setattr(demo, "mark_age", lambda figure, *names: figure)
+    made_up("classes", {"letters, n_classes 2": {"LDA, shrunk": [0.1, 0.2]}})
+    made_up("unseen", {"letters": {"LDA, shrunk": [0.3, 0.2]}})
+    figure = demo.level_lines(
+        "classes", "n_classes", [2, 0], ["LDA, shrunk"], ["letters"], label="m", ticks=["2", "all"]
     )
-    header, rows, note = demo.count_table()
-    assert note == "old: comparison-count"
-    assert header == ["", "k = 2", "k = 4", "k = 8"]
-    assert rows == [["latent CRF", "0.50 (2.2)", "0.50 (4.2)", "0.50 (8.2)"]]
+    (line,) = figure.axes[0].lines
+    assert line.get_ydata() == pytest.approx([0.15, 0.25])
+    assert line.get_color() == demo.COLORS[demo.LOOKS["LDA, shrunk"]]
+    assert len(set(demo.LOOKS.values())) == len(demo.LOOKS) <= len(demo.COLORS)
 
 
-def test_gains_are_paired(made_up):
-    made_up(
-        *lines("MLCA", None, "unseen", 0.5, 0.9, 0.1), *lines("RCA", None, "unseen", 0.4, 0.7, 0.2)
-    )
-    mean, error, wins = demo.gains("digits", "MLCA", "RCA")
-    difference = np.array([0.1, 0.2, -0.1])
-    assert (mean, wins) == (pytest.approx(difference.mean()), 2)
-    assert error == pytest.approx(difference.std(ddof=1) / np.sqrt(3))
-
-
-def test_stored_runs_hold_every_method():
-    for name, sweep in room.SWEEPS.items():
-        table = demo.stored(name)
-        assert set(table) == set(sweep.methods)
-        for method, cells in table.items():
-            wanted = set(sweep.levels) - ({48} if method == "large margin, full" else set())
-            assert set(cells) >= wanted
-            assert {len(values) for values in cells.values()} == {room.SEEDS["full"]}
-    assert set(demo.stored("digits")) == {*room.METHODS, room.CRF}
+def test_stored_runs_hold_every_split_of_every_method():
+    for experiment in EXPERIMENTS:
+        name = experiment.id.removeprefix("comparison-")
+        for unit in experiment.units("smoke"):
+            data, changed = unit["data"], {k: unit[k] for k in ("bag_size",) if k in unit}
+            changed |= {k: unit[k] for k in comparisons.BASE}
+            for column in unit["methods"] or [c.key for c in experiment.columns]:
+                assert len(demo.rand(name, data, column, **changed)) == comparisons.SEEDS["full"]
 
 
 def test_population_ratios_agree_with_a_large_sample():
-    drawn = demo.problem(seed=1, n_rows=6000, n_sets=1, k=8, n_classes=8)
+    unit = {**made_problems.BASE, "seed": 1, "n_rows": 6000, "n_sets": 1, "k": 8, "n_classes": 8}
+    drawn = made_problems.draw_gaussians(unit)
+    X, y = drawn.rows, drawn.labels
     maps = {
         "Euclidean": np.eye(18),
-        "standardised": room.learn_standardised(drawn),
+        "standardised": np.diag(1 / X.std(axis=0)),
         "LDA, KISSME, MLCA": drawn.signal,
     }
     expected = {name: (ratio, lost) for name, ratio, lost in demo.population_ratios()}
-    X, y = drawn.rows, drawn.labels
     means = np.array([X[y == c].mean(axis=0) for c in range(8)])
     for name, L in maps.items():
         spread = 2 * np.sum(np.var((X - means[y]) @ L.T, axis=0))
@@ -126,27 +155,13 @@ def test_population_ratios_agree_with_a_large_sample():
 
 
 def test_views_and_what_goes_wrong():
-    figure, caption = demo.method_view("MLCA", 4.0, "along the features")
-    assert caption.startswith("MLCA, nuisance 4 along the features: adjusted Rand 0.9") or (
-        "adjusted Rand 1.00" in caption
-    )
+    figure, caption = demo.method_view("letters", "MLCA, shrunk")
+    value = float(caption.removeprefix("letters, MLCA, shrunk: adjusted Rand "))
+    assert value == pytest.approx(demo.rand("unseen", "letters", "MLCA, shrunk")[0], abs=0.006)
     truth, found = (len(ax.collections) for ax in figure.axes)
-    assert (truth, found) == (4, 5)  # the last are the rings
-    _, caption = demo.method_view("latent CRF", 16.0, "in mixed directions")
-    assert "1 cluster" in caption and "clusters" not in caption
-
-
-def test_a_metric_that_is_zero_is_drawn_and_said():
-    figure, caption = demo.method_view("large margin, diagonal", 16.0, "in mixed directions")
-    assert caption.endswith("1 cluster; the learned metric is zero")
-    assert_array_equal(figure.axes[0].collections[0].get_offsets(), 0)
-
-
-def test_problem_picture_has_three_views_of_the_same_points():
-    axes = demo.problem_picture().axes
-    assert [ax.get_title() for ax in axes] == ["as it comes", "after learning", "signal only"]
-    sizes = {tuple(len(c.get_offsets()) for c in ax.collections) for ax in axes}
-    assert sizes == {(20, 20, 20, 20)}
+    assert (truth, found) == (5, 6)  # the last are the rings
+    Z, y, labels = demo.views("letters", "MLCA, shrunk")
+    assert len(Z) == len(y) == len(labels) == 300
 
 
 def test_rings_defeat_linear_maps_and_not_graphs():

@@ -1,204 +1,146 @@
-"""All methods on the same data: what is drawn, what is told to whom, what is measured."""
-
-import warnings
+"""Metrics with one knob: what they compute, on what the knob is turned, what a unit measures."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_blobs, make_circles
-from sklearn.exceptions import ConvergenceWarning
+from scipy.linalg import inv
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from book.reproduction import comparisons
 from book.reproduction import methods as room
+from book.reproduction.compared_data import Problem, draw
 from mlbook.mlca import MLCA
-from mlbook.partitions import equivalence_matrix
 
-UNIT = {**room.BASE, **room.SMALL, "seed": 0, "data": "gaussians"}
-DIGITS = room.digit_units("smoke")[0]
+UNIT = {**comparisons.BASE, "data": "letters", "seed": 0}
 
 
-def unit(**changed):
-    return {**UNIT, **changed}
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 15)
+    return rng.normal(size=(60, 5)) * [1, 2, 3, 4, 5] + rng.normal(size=(4, 5))[y], y
 
 
-# --- what is drawn -----------------------------------------------------------------------------
+def test_a_shrunk_inverse_root():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 4))
+    S = A.T @ A
+    for a in (0.0, 0.3, 1.0):
+        L = room.inverse_root(S, a)
+        assert_allclose(L.T @ L, inv((1 - a) * S + a * np.trace(S) / 4 * np.eye(4)))
 
 
-def test_clusters_differ_in_the_signal_directions_only():
-    drawn = room.draw_gaussians(unit(n_rows=2000, n_sets=1, mixed=True, nuisance=7.0))
-    assert_allclose(drawn.signal @ drawn.signal.T, np.eye(room.N_SIGNAL), atol=1e-12)
-    X, y = drawn.train[0]
-    means = np.array([X[y == c].mean(axis=0) for c in np.unique(y)])
-    offsets = means - means.mean(axis=0)
-    outside = offsets - offsets @ drawn.signal.T @ drawn.signal
-    assert np.linalg.norm(offsets @ drawn.signal.T, axis=1).min() > 1.5
-    assert abs(outside).max() < 6 * 7.0 / np.sqrt(500)
-    within = np.concatenate([X[y == c] - X[y == c].mean(axis=0) for c in np.unique(y)])
-    variances = np.linalg.eigvalsh(np.cov(within.T))
-    expected = np.repeat([room.WITHIN, 7.0], [room.N_SIGNAL, UNIT["n_nuisance"]]) ** 2
-    assert_allclose(variances, expected, rtol=0.15)
+def test_directions_that_do_not_vary_get_zero():
+    S = np.diag([4.0, 1.0, 0.0])
+    L = room.inverse_root(S)
+    assert_allclose(L.T @ L, np.diag([0.25, 1.0, 0.0]), atol=1e-12)
 
 
-def test_the_nuisance_does_not_change_the_rest_of_the_draw():
-    """Levels of one seed differ in nothing else, so that methods can be compared across them."""
-    small, large = (room.draw_gaussians(unit(nuisance=v)) for v in (1.0, 16.0))
-    for part in ("train", "seen", "unseen"):
-        for (X, y), (Z, labels) in zip(getattr(small, part), getattr(large, part), strict=True):
-            assert_array_equal(y, labels)
-            scales = np.repeat([1.0, 16.0], [room.N_SIGNAL, UNIT["n_nuisance"]])
-            assert_allclose(X * scales, Z)
+def test_whitened_rows_vary_alike_and_no_label_is_used(rows):
+    X, y = rows
+    assert_allclose(np.cov((X @ room.learn_whitened(X, y, 0.0).T).T), np.eye(5), atol=1e-10)
+    for name, method in room.METHODS.items():
+        if not method.told:
+            same = [method.learn(X, labels, method.knobs[0]) for labels in (y, y[::-1])]
+            assert_array_equal(*same, err_msg=name)
 
 
-@pytest.mark.parametrize("method", ["RCA", "LDA", "MLCA"])
-def test_methods_of_scatters_do_not_see_units(method):
-    """The proposition of the chapter: distances after learning are the same in all units."""
-    if method == "RCA":
-        pytest.importorskip("metric_learn")
-    distances = []
-    for nuisance in (1.0, 16.0):
-        drawn = room.draw_gaussians(unit(nuisance=nuisance))
-        Z = drawn.unseen[0][0] @ room.METHODS[method](drawn).T
-        distances.append(np.linalg.norm(Z - Z[0], axis=1))
-    assert_allclose(*distances, rtol=1e-6)
+def test_standardised_rows_have_unit_deviation_and_constants_stay(rows):
+    X, y = rows
+    X[:, 2] = 7
+    L = room.learn_standardised(X, y, 0)
+    assert_allclose((X @ L.T).std(axis=0), [1, 1, 0, 1, 1])
 
 
-def test_seen_classes_are_those_of_training_and_unseen_ones_are_not():
-    drawn = room.draw_gaussians(unit(n_rows=400, n_classes=4, nuisance=0.1))
-    known = np.array([drawn.rows[drawn.labels == c].mean(axis=0) for c in np.unique(drawn.labels)])
-    for part, largest in (("seen", 0.9), ("unseen", np.inf)):
-        gaps = []
-        for X, y in getattr(drawn, part):
-            for c in np.unique(y):
-                gaps.append(np.linalg.norm(known - X[y == c].mean(axis=0), axis=1).min())
-        assert max(gaps) < largest
-    assert max(gaps) > 1.5
+def test_rca_and_lda_unshrunk_have_whitened_classes(rows):
+    X, y = rows
+    means = np.array([X[y == c].mean(axis=0) for c in range(4)])
+    for L in (room.learn_rca(X, y, 0.0), room.learn_lda(X, y, 0.0)):
+        within = np.cov(((X - means[y]) @ L.T).T, ddof=1)
+        assert_allclose(within / within[0, 0], np.eye(len(L)), atol=1e-8)
+    assert len(room.learn_lda(X, y, 0.0)) == 3
 
 
-def test_flipped_labels_stay_in_their_set():
-    clean, noisy = (room.draw_gaussians(unit(flipped=f, n_rows=400)) for f in (0.0, 0.3))
-    for (_, y), (_, labels) in zip(clean.train, noisy.train, strict=True):
-        assert set(labels) == set(y) or len(set(labels) | set(y)) == UNIT["k"]
-    first = noisy.train[0][1] != clean.train[0][1]  # the same draw up to there
-    assert first.mean() == pytest.approx(0.3, abs=0.07)
+@pytest.mark.parametrize("learn", [room.learn_whitened, room.learn_rca, room.learn_mlca])
+def test_shrunk_to_the_end_it_is_the_euclidean_distance(rows, learn):
+    M = (L := learn(*rows, 1.0)).T @ L
+    assert_allclose(M / M[0, 0], np.eye(5), atol=1e-8)
 
 
-def test_all_forms_of_the_training_data_hold_the_same_rows():
-    drawn = room.draw_gaussians(unit(bag_size=3))
-    assert_array_equal(drawn.rows, np.vstack([X for X, _ in drawn.train]))
-    assert drawn.labels.max() + 1 == len({c for _, y in drawn.train for c in y})
-    order, other = (np.lexsort(X.T) for X in (drawn.rows, drawn.bags.instances))
-    assert_array_equal(drawn.rows[order], drawn.bags.instances[other])
-    assert_array_equal(drawn.labels[order], drawn.bags.labels[other])
-    sizes = np.diff(drawn.bags.offsets)
-    assert sizes.max() == 3 and np.mean(sizes == 3) > 0.8
+def test_kissme_sees_only_the_leading_components(rows):
+    X, y = rows
+    X = X + 20 * np.eye(5)[[4, 3, 2, 4]][y] * np.array([1, 1, 1, -1])[y, None]
+    share = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    for knob in (0.5, 0.8):
+        kept = int(np.sum(np.cumsum(share) / share.sum() < knob)) + 1
+        assert np.linalg.matrix_rank(room.learn_kissme(X, y, knob)) <= kept < 4
 
 
-def test_digits_of_the_test_sets():
-    drawn = room.draw_digits(DIGITS)
-    old = {c for _, y in drawn.train for c in y}
-    assert len(old) == 6
-    assert all(set(y) <= old for _, y in drawn.seen)
-    assert all(not set(y) & old for _, y in drawn.unseen)
-    rows = {tuple(x) for X, _ in drawn.train for x in X}
-    assert not any(tuple(x) in rows for X, _ in drawn.seen for x in X)
-    assert_allclose(drawn.rows.mean(axis=0), 0, atol=1e-9)  # principal components are centred
+def test_balanced_mlca_does_not_see_sizes(rows):
+    X, y = rows
+    twice = np.concatenate([np.arange(60), np.flatnonzero(y == 0)])
+    maps = [room.learn_mlca_balanced(A, b, 0.3) for A, b in ((X, y), (X[twice], y[twice]))]
+    balanced = [L.T @ L / np.trace(L.T @ L) for L in maps]
+    assert_allclose(*balanced, rtol=1e-6)
+
+
+# --- the knob ----------------------------------------------------------------------------------
+
+
+def test_unseen_classes_are_left_out_whole_and_seen_ones_in_half(rows):
+    _, y = rows
+    rng = np.random.default_rng(0)
+    whole, half = room.left_out(y, False, rng), room.left_out(y, True, rng)
+    assert sorted(np.mean(whole[y == c]) for c in range(4)) == [0, 0, 1, 1]
+    assert all(abs(np.sum(half[y == c]) - 7.5) < 1 for c in range(4))
+    many = np.repeat(np.arange(30), 2)
+    assert len(set(many[room.left_out(many, False, rng)])) == room.MOST_LEFT_OUT
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_the_knob_takes_what_clusters_rows_left_out_best(seen):
+    """The knob switches on the feature that tells the classes apart; others drown it."""
+    X, y = make_blobs(120, centers=[[10 * c] for c in range(6)], random_state=0)
+    X = np.hstack([X, 100 * np.random.default_rng(0).normal(size=(120, 1))])
+    method = room.Method(lambda X, y, knob: np.diag([knob, 1 - knob]), (0.0, 0.5, 1.0))
+    assert room.turn(method, X, y, seen) == 1.0
+
+
+def test_the_knob_never_sees_test_rows_and_is_fixed_without_classes_to_leave_out(rows):
+    X, y = rows
+    method = room.METHODS["RCA, shrunk"]
+    assert room.turn(method, X[y < 2], y[y < 2], seen=False) == 0.5
+    assert room.turn(room.METHODS["half whitened"], X, y, seen=False) == 0.5
+    assert room.turn(method, X, y, seen=False) in room.SHRUNK
+
+
+def test_for_unseen_classes_mlca_turns_its_own_knob():
+    problem = draw(UNIT)
+    model = MLCA(shrinkage="auto", fit_intercept=True, random_state=0).fit(problem.X, problem.y)
+    assert_array_equal(room.learn("MLCA, shrunk", problem.X, problem.y, False), model.components_)
 
 
 # --- what is measured --------------------------------------------------------------------------
 
 
-def test_measures_agree_with_their_definitions():
-    rng = np.random.default_rng(0)
-    truth = [(np.zeros((9, 1)), rng.integers(3, size=9)) for _ in range(2)]
-    found = [rng.integers(4, size=9) for _ in range(2)]
-    values = room.measure(truth, found)
-    losses = [
-        np.sum((equivalence_matrix(y) - equivalence_matrix(labels)) ** 2)
-        for (_, y), labels in zip(truth, found, strict=True)
-    ]
-    assert values["delta"] == pytest.approx(np.mean(losses))
-    assert values["clusters"] == np.mean([len(set(labels)) for labels in found])
-    assert room.measure(truth, [5 - y for _, y in truth])["unseen"] == 1
+def test_a_unit_measures_every_method_on_the_same_split():
+    names = ["k-means", "half whitened", "MLCA, plain"]
+    values = room.run_unit({**UNIT, "methods": names})
+    assert values.keys() == {*names, "time, MLCA, plain"}
+    problem = draw(UNIT)
+    for name in names:
+        Z = problem.X_test @ room.learn(name, problem.X, problem.y, False).T
+        rand = adjusted_rand_score(problem.y_test, room.cluster(Z, 5))
+        assert values[name] == pytest.approx(rand, abs=1e-4)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_silhouette_finds_clusters_that_are_apart(k):
-    centres = 20 * np.eye(5)[:k]
-    X, y = make_blobs(20 * k, centers=centres, random_state=0)
-    assert_array_equal(equivalence_matrix(room.cluster_by_silhouette(X)), equivalence_matrix(y))
-
-
-def test_silhouette_of_a_metric_that_is_zero():
-    assert set(room.quiet(lambda: room.cluster_by_silhouette(np.zeros((30, 2))))) == {0}
-
-
-def test_only_expected_warnings_are_kept_quiet():
-    def warn():
-        warnings.warn("the learned metric is zero: all features", stacklevel=1)
-        warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)
-        return 3
-
-    assert room.quiet(warn) == 3
-    with pytest.warns(UserWarning, match="other"):
-        room.quiet(lambda: warnings.warn("other", stacklevel=1))
-
-
-@pytest.mark.parametrize("method", ["k-means", "MLCA", "large margin, full", "directions known"])
-def test_a_unit_clusters_with_the_number_told(method):
-    values = room.run_unit(unit(method=method, k_test=3))
-    assert values.keys() - {"time"} == {"unseen", "seen", "delta", "clusters"}
-    assert ("time" in values) == (method not in room.UNTRAINED)
-    assert values["clusters"] == 3
-    assert method == "k-means" or values["unseen"] > 0.5
-
-
-def test_the_unit_of_mlca_is_mlca():
-    drawn = room.draw_gaussians(unit())
-    (X, y) = drawn.unseen[0]
-    L = MLCA().fit(drawn.rows, drawn.labels).components_
-    values = room.run_unit(unit(method="MLCA"))
-    assert values["unseen"] == room.mean_rand(drawn.unseen, [room.cluster(X @ L.T, 4)])
-    assert values["time"] > 0 and len(set(y)) == 4
-
-
-def test_the_latent_crf_is_not_told_the_number():
-    """In mixed directions it finds no weights, and then a single cluster."""
-    assert room.run_unit(unit(method=f"{room.CRF}, k told", k_test=3))["clusters"] == 3
-    lost = unit(mixed=True, nuisance=16.0, method=room.CRF)
-    assert room.run_unit(lost)["clusters"] == 1
-
-
-@pytest.mark.parametrize("method", [m for m in room.COUNTERS if not m.startswith("RCA")])
-def test_numbers_of_clusters_that_are_not_told(method):
-    values = room.run_count(unit(method=method, k_test=2, nuisance=0.5))
-    assert values.keys() == {"unseen", "delta", "clusters"}
-    assert 1 <= values["clusters"] <= 12
-
-
-def test_weak_labels_in_bags_of_one_are_labels():
-    """Bags of one row give MIMLCA what MLCA is given; its metric is the same."""
-    drawn = room.draw_gaussians(unit(bag_size=1))
-    weak, full = room.learn_mimlca(drawn), room.learn_mlca(drawn)
-    assert_allclose(weak.T @ weak, full.T @ full, rtol=1e-6, atol=1e-12)
-
-
-# --- what is declared --------------------------------------------------------------------------
-
-
-def test_units_say_all_there_is_to_know():
-    for name, sweep in room.SWEEPS.items():
-        units = room.sweep_units("full", name=name)
-        assert len({(u["method"], u["level"], u["seed"]) for u in units}) == len(units)
-        assert all(u[sweep.parameter] == u["level"] and u.keys() > room.BASE.keys() for u in units)
-    wide = {u["method"] for u in room.sweep_units("full", name="features") if u["level"] == 48}
-    assert "large margin, full" not in wide and "MLCA" in wide
-
-
-def test_rings_have_no_means_to_learn_from():
-    """What the chapter says of linear metrics: KISSME refuses, MLCA finds next to nothing."""
-    sets = [make_circles(100, noise=0.05, factor=0.4, random_state=i) for i in range(2)]
-    drawn = room.pose(sets, [], [], 2)
-    with pytest.raises(ValueError, match="kissme finds no metric"):
-        room.METHODS["KISSME"](drawn)
-    labels = room.cluster(drawn.rows @ room.learn_mlca(drawn).T, 2)
-    assert abs(adjusted_rand_score(drawn.labels, labels)) < 0.1
+def test_the_nearest_class_mean_names_classes():
+    problem = Problem(
+        np.array([[0.0, 0], [1, 2], [5, 0], [6, 2]]),
+        np.array([0, 0, 1, 1]),
+        np.array([[1.0, 9], [4, 9], [0, -9]]),
+        np.array([7, 8, 7]),
+    )
+    assert_array_equal(room.found_by(room.BY_MEANS, np.diag([1.0, 0.01]), problem), [0, 1, 0])
+    assert len(set(room.found_by("k-means", np.eye(2), problem))) == 2
