@@ -81,7 +81,7 @@ def image_views(images: Sequence[Image], codebooks: dict[str, Floats]) -> dict[s
     rows: dict[str, list[Floats]] = {name: [] for name in VIEWS}
     for gray in images:
         rows["gist"].append(gist(gray))
-        rows["LBP"].append(np.concatenate([binary_patterns(gray, cells=c) for c in (1, 2)]))
+        rows["LBP"].append(binary_patterns(gray, levels=(1, 2)))
         rows["rot-LBP"].append(binary_patterns(gray, rotation_invariant=True))
         for name, grid in descriptors(gray).items():
             book, (_, levels) = codebooks[name], WORDS[name]

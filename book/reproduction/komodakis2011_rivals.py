@@ -22,19 +22,19 @@ COSTS = (0.1, 1.0, 10.0, 100.0)  # likewise, C of the classifier
 def nca_weights(stack: Floats, y: Integers) -> Floats:
     """Weights of distances by neighbourhood components analysis (Goldberger et al. 2005).
 
-    Maximizes the mean chance that a point's random neighbour, drawn with probability
-    proportional to exp(−d), is of its class; weights are at least 0.
+    A point's random neighbour is drawn with probability proportional to exp(−d). Maximizes the
+    mean logarithm of the chance that it is of the point's class; weights are at least 0.
     """
     same = y[:, None] == y
     n = len(y)
 
     def loss(w: Floats) -> tuple[float, Floats]:
-        D = np.tensordot(w.astype(stack.dtype), stack, axes=1)
+        D = np.tensordot(w.astype(stack.dtype), stack, axes=1).astype(np.float64)
         np.fill_diagonal(D, np.inf)
         P = softmax(-D, axis=1)
-        right = (P * same).sum(axis=1)
-        slope = P * (right[:, None] - same)
-        return -float(right.mean()), -np.tensordot(stack, slope, axes=2) / n
+        right = np.maximum((P * same).sum(axis=1), np.finfo(float).tiny)
+        slope = P * (same / right[:, None] - 1)
+        return -float(np.log(right).mean()), np.tensordot(stack, slope, axes=2) / n
 
     start = np.full(len(stack), 10 / len(stack))
     found = minimize(loss, start, jac=True, bounds=[(0, None)] * len(stack), method="L-BFGS-B")

@@ -1,5 +1,6 @@
 """Features of a whole grey image: gist, local binary patterns, and responses to a filter bank."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -72,7 +73,9 @@ def gist(gray: ArrayLike, *, cells: int = 4) -> Floats:
     return inside.reshape(len(inside), cells, side, cells, side).mean(axis=(2, 4)).ravel()
 
 
-def binary_patterns(gray: ArrayLike, *, cells: int = 1, rotation_invariant: bool = False) -> Floats:
+def binary_patterns(
+    gray: ArrayLike, *, levels: Sequence[int] = (1,), rotation_invariant: bool = False
+) -> Floats:
     """Share of each local binary pattern: which of 8 neighbours are brighter (Ojala et al. 2002).
 
     Of the 256 patterns those are kept that change between brighter and darker at most twice
@@ -82,15 +85,15 @@ def binary_patterns(gray: ArrayLike, *, cells: int = 1, rotation_invariant: bool
     ----------
     gray : array-like of shape (height, width)
         Intensities: uint8, or floats from 0 to 1. Sides of 3 pixels at least.
-    cells : int, default=1
-        Patterns are counted in each of cells × cells cells.
+    levels : sequence of int, default=(1,)
+        Patterns are counted in parts of the image, as words are by `word_pyramid`.
     rotation_invariant : bool, default=False
         Whether patterns that are turned copies of each other count as one.
 
     Returns
     -------
-    ndarray of shape (59 · cells²,) or, if rotation invariant, (10 · cells²,)
-        The histograms of the cells one after the other, each of sum 1 / cells².
+    ndarray of shape (59 · Σ c²,) or, if rotation invariant, (10 · Σ c²,)
+        Histograms, level by level, cell by cell; those of each level have sum 1.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def binary_patterns(gray: ArrayLike, *, cells: int = 1, rotation_invariant: bool
     invariant = check_boolean(rotation_invariant, "rotation_invariant")
     method, n_patterns = ("uniform", 10) if invariant else ("nri_uniform", 59)
     patterns = skimage_module("feature").local_binary_pattern(image, P=8, R=1, method=method)
-    return word_pyramid(patterns[1:-1, 1:-1].astype(np.intp), n_patterns, levels=(cells,))
+    return word_pyramid(patterns[1:-1, 1:-1].astype(np.intp), n_patterns, levels=levels)
 
 
 def filter_responses(gray: ArrayLike, *, step: int = 2) -> tuple[NDArray[Any], NDArray[Any]]:

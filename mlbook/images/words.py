@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mlbook._arrays import Floats
 from mlbook._optional import jit
-from mlbook._validation import as_array, check_integer, check_matrix
+from mlbook._validation import as_array, check_integer, check_integer_labels, check_matrix
 
 
 def word_pyramid(words: ArrayLike, n_words: int, *, levels: Sequence[int] = (1, 2, 4)) -> Floats:
@@ -43,17 +43,15 @@ def word_pyramid(words: ArrayLike, n_words: int, *, levels: Sequence[int] = (1, 
     """
     grid = as_array(words, "words")
     n_words = check_integer(n_words, "n_words", least=1)
-    cells = [check_integer(level, "levels", least=1) for level in levels]
-    if grid.ndim != 2 or min(grid.shape) < max(cells, default=1) or not cells:
+    cells = check_integer_labels(levels, "levels", least=1).tolist()
+    if grid.ndim != 2 or min(grid.shape) < max(cells):
         raise ValueError(
             f"words must be a grid of as many rows and columns as the largest of levels; got shape "
             f"{grid.shape} and {cells}"
         )
-    if grid.dtype.kind not in "iu" or not 0 <= grid.min() <= grid.max() < n_words:
-        raise ValueError(
-            f"words must be integers from 0 to {n_words - 1}; got {grid.dtype} from {grid.min()} "
-            f"to {grid.max()}"
-        )
+    grid = check_integer_labels(grid.ravel(), "words", least=0).reshape(grid.shape)
+    if grid.max() >= n_words:
+        raise ValueError(f"words must be below n_words={n_words}; got {grid.max()}")
     found = []
     for level in cells:
         row, column = (np.arange(n) * level // n for n in grid.shape)
