@@ -183,8 +183,9 @@ class CorrelationClusteringSVM(BaseEstimator):
     max_partition [Δ + w·(Ψ(partition) − Ψ(given))]. Ψ is the mean over all pairs of φ_ij where
     the pair is joined, else 0. Δ is half the share of the pairs that were together and are split,
     plus half the share of those that were apart and are joined; where the given partition has no
-    pair of a kind, the other counts whole. The solver is Frank-Wolfe on the dual (Lacoste-Julien et al. 2013): one inference per set and
-    step, an exact line search, and a duality gap to stop at.
+    pair of a kind, the other counts whole. The solver is Frank-Wolfe on the dual (Lacoste-Julien
+    et al. 2013): one inference per set and step, an exact line search, and a duality gap to stop
+    at.
 
     Parameters
     ----------
@@ -274,7 +275,9 @@ class CorrelationClusteringSVM(BaseEstimator):
         w, constant = np.zeros(len(stacks[0])), 0.0  # a dual solution and its linear part
         self.objective_ = np.inf
         for self.n_iter_ in range(1, max_iter + 1):
-            found = [_most_violated(w, *problem) for problem in zip(stacks, given, costs, strict=True)]
+            found = [
+                _most_violated(w, *problem) for problem in zip(stacks, given, costs, strict=True)
+            ]
             loss, violation = (np.mean(part, axis=0) for part in zip(*found, strict=True))
             square = alpha * (w @ w)
             objective, bound = square / 2 + loss + w @ violation, constant - square / 2
@@ -313,7 +316,7 @@ class CorrelationClusteringSVM(BaseEstimator):
 
 
 def _pair_costs(given: NDArray[np.bool_], balanced: bool) -> Floats:
-    """What it costs to get each ordered pair wrong; all together 1, or 0 for a single point."""
+    """Return what it costs to get each ordered pair wrong; all together 1, or 0 for one point."""
     together = int(given.sum())
     apart = len(given) * (len(given) - 1) - together
     if not balanced or not together or not apart:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from book.reproduction.experiment import Column, Experiment
 from book.reproduction.komodakis2011_choices import (
     asymmetric_units,
     choice_units,
     run_asymmetric,
     run_choice,
 )
-from book.reproduction.experiment import Column, Experiment
 from book.reproduction.komodakis2011_distances import (
     AVERAGE,
     MKL,
@@ -24,10 +24,17 @@ from book.reproduction.komodakis2011_distances import (
     PLAIN_SVM,
     SINGLE,
     SVM,
+    exemplar_units,
+    objective_units,
+    run_exemplars,
+    run_objective,
+    run_shares,
     run_split,
+    share_units,
     split_units,
 )
 from book.reproduction.komodakis2011_exemplars import SHARES
+from book.reproduction.komodakis2011_images import VIEWS
 from book.reproduction.komodakis2011_rivals import ALPHAS
 from book.reproduction.komodakis2011_synthetic import (
     ITERATIONS,
@@ -37,6 +44,8 @@ from book.reproduction.komodakis2011_synthetic import (
     run_figure2,
     run_figure2a,
 )
+from book.reproduction.views import KINDS
+from mlbook.datasets import TEXTURE_DIRECTIONS
 
 PAPER = "Komodakis 2011"
 ACCURACIES = (
@@ -46,6 +55,7 @@ ACCURACIES = (
     Column("clusters", "clusters it finds itself", digits=1),
     Column("accuracy", "these clusters: one to one"),
 )
+WEIGHTS = tuple(Column(kind, kind) for kind in KINDS)
 NOISE_SHARE = Column("noise", "weight of the noise views")
 SETTINGS = (
     "Learned with α = β = 1, the l1 norm and weights at least 0, as in the paper, and τ a tenth of "
@@ -70,7 +80,7 @@ PROTOCOL = (
     + "” stands in for multiple kernel learning, of which the paper used another method: its "
     "weights come from a simple rule, the alignment of each kernel with the classes. "
 )
-VIEWS = (
+FEATURES = (
     "Eight features as in the paper: gist, HOG words, LBP, LBP that does not see rotations, dense "
     "and sparse SIFT words, textons, MR8 textons; codebooks of 300 words (400 for sparse SIFT) "
 )
@@ -142,17 +152,58 @@ EXPERIMENTS = [
             MKL: {"nn": "0.634"},
         },
         paper_words={row: {"nn": "at most 0.61"} for row in (SINGLE, AVERAGE)},
-        units=partial(
-            split_units, data="scenes15", methods={**RIVALS, PLAIN_SVM: PLAIN_SVM}
-        ),
+        units=partial(split_units, data="scenes15", methods={**RIVALS, PLAIN_SVM: PLAIN_SVM}),
         run_unit=run_split,
         note=PROTOCOL
-        + VIEWS
+        + FEATURES
         + "learned from 40 other images per class. χ², squared Euclidean (l2), l1 and RBF distance "
         "for each: 32 distances. 10 splits of 80 images per class, half of them for training, as "
-        "in the paper; they are 80 of 120 images that we have of each class, the paper's 80 of all. "
+        "in the paper; they are 80 of 120 images that we have of each class, the paper's of all. "
         "The paper's clustering accuracy stands in the column of one-to-one accuracy.",
         reasons={MKL: PRINTED_MKL},
+    ),
+    Experiment(
+        id="komodakis2011-figure6a",
+        paper=PAPER,
+        title="Figure 6(a): learned weights of 32 distances, 15 scene categories",
+        what="figure",
+        data=OWN_FEATURES,
+        columns=WEIGHTS,
+        paper_numbers={},
+        units=partial(share_units, data="scenes15", views=VIEWS),
+        run_unit=run_shares,
+        note="Shares of the weights, for distances of equal means, in the 10 splits of "
+        "komodakis2011-scenes.",
+    ),
+    Experiment(
+        id="komodakis2011-figure6b",
+        paper=PAPER,
+        title="Figure 6(b): the objective over the iterations, 15 scene categories",
+        what="figure",
+        data=OWN_FEATURES,
+        columns=[Column(f"after{i}", f"after {i}", digits=2) for i in ITERATIONS],
+        paper_numbers={},
+        units=objective_units,
+        run_unit=run_objective,
+        note="As a share of its start, in the 10 splits of komodakis2011-scenes.",
+    ),
+    Experiment(
+        id="komodakis2011-figure7",
+        paper=PAPER,
+        title="Figure 7: exemplars of the test images of one split, 15 scene categories",
+        what="figure",
+        data=OWN_FEATURES,
+        columns=(
+            Column("exemplars", "exemplars", digits=0),
+            Column("image", "number of the image", digits=0),
+            Column("size", "images in its cluster", digits=0),
+            Column("right", "share of these of its category", digits=2),
+        ),
+        paper_numbers={},
+        units=exemplar_units,
+        run_unit=run_exemplars,
+        note="The first of the 10 splits of komodakis2011-scenes, as many clusters as learning "
+        "finds. Of a category with several exemplars the one of the largest cluster is shown.",
     ),
     Experiment(
         id="komodakis2011-keel-textures",
@@ -175,6 +226,24 @@ EXPERIMENTS = [
         "them for training.",
     ),
     Experiment(
+        id="komodakis2011-keel-weights",
+        paper=PAPER,
+        title="Learned weights as in Figures 3 and 5, with noise views: 11 textures",
+        what="variant",
+        data="stand-in: 11 textures of Brodatz, ten numbers in each of four directions",
+        columns=WEIGHTS,
+        paper_numbers={},
+        units=partial(
+            share_units,
+            data="textures",
+            views=(*TEXTURE_DIRECTIONS, *(f"noise {i}" for i in range(1, 5))),
+            noise=True,
+        ),
+        run_unit=run_shares,
+        note="Shares of the weights, for distances of equal means, in the 10 splits of "
+        "komodakis2011-keel-textures with noise.",
+    ),
+    Experiment(
         id="komodakis2011-choices",
         paper=PAPER,
         title="l1 against l2, and T inner rounds, on the data of Figure 2, ρ = 0.5",
@@ -194,8 +263,8 @@ EXPERIMENTS = [
         },
         units=choice_units,
         run_unit=run_choice,
-        note="2 training and 2 test sets of 150 points, 50 features, 5 clusters, 10 seeds. T rounds "
-        "of projected subgradient for each choice of exemplars, 300 rounds in all. The paper finds "
+        note="2 training and 2 test sets of 150 points, 50 features, 5 clusters, 10 seeds. T "
+        "rounds of projected subgradient for each choice of exemplars, 300 in all. The paper finds "
         "that l1 generalizes better, probably due to sparsity, and that T can be as small as 1.",
     ),
     Experiment(
@@ -222,11 +291,11 @@ EXPERIMENTS = [
         data=OWN_FEATURES,
         columns=ACCURACIES,
         paper_numbers={ONE_KIND: {"one_to_one": "1.00"}},
-        units=partial(
-            split_units, data="outex", per_class=None, methods={ONE_KIND: "learned"}
-        ),
+        units=partial(split_units, data="outex", per_class=None, methods={ONE_KIND: "learned"}),
         run_unit=run_split,
-        note=PROTOCOL + VIEWS + "learned from all images, without their classes; χ² for each. The "
+        note=PROTOCOL
+        + FEATURES
+        + "learned from all images, without their classes; χ² for each. The "
         "paper has l2 for gist and l1 for rot-LBP. 10 splits, half of each class for training.",
     ),
     Experiment(
@@ -249,7 +318,9 @@ EXPERIMENTS = [
             methods={**RIVALS, ONE_KIND: "learned"},
         ),
         run_unit=run_split,
-        note=PROTOCOL + VIEWS + "learned from all images, without their classes. 10 splits, half "
+        note=PROTOCOL
+        + FEATURES
+        + "learned from all images, without their classes. 10 splits, half "
         "of each class for training.",
         reasons={MKL: PRINTED_MKL},
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from book.reproduction.komodakis2011_exemplars import learn, learn_weights
@@ -15,10 +17,11 @@ WAYS = ("both ways, learned", "only symmetric")
 
 
 def choice_units(scale: str) -> list[Unit]:
-    """The two regularizers and all numbers of rounds on the data of Figure 2, ρ = 0.5."""
+    """Both regularizers and all numbers of rounds, on the data of Figure 2, ρ = 0.5."""
     seeds = {"smoke": 1, "book": 2, "full": 10}[scale]
     sizes = {**SIZES["smoke" if scale == "smoke" else "book"], "n_sets": 2}
     common = {"rho": 0.5, **sizes}
+    rows: list[tuple[str, dict[str, Any]]]
     rows = [(f"{norm} regularizer", {"regularizer": norm}) for norm in ("l1", "l2")]
     rows += [(f"T = {T}", {"inner_iter": T, "max_iter": 300 // T}) for T in ROUNDS]
     return [
@@ -58,7 +61,7 @@ def subsets(seed: int, n: int = 120, k: int = 6, n_items: int = 60) -> tuple[Flo
 
 
 def both_ways(sets: Floats) -> Floats:
-    """Number of items of p that q lacks, and of items of q that p lacks."""
+    """Count the items of p that q lacks, and the items of q that p lacks."""
     lacking = sets @ (1 - sets).T
     return np.array([lacking, lacking.T])
 

@@ -71,7 +71,9 @@ def learn_codebooks(images: Sequence[Image]) -> dict[str, Floats]:
     books = {}
     for name, (n_words, _) in WORDS.items():
         sample = np.concatenate(samples[name])
-        means = MiniBatchKMeans(min(n_words, len(sample)), batch_size=4096, n_init=1, random_state=0)
+        means = MiniBatchKMeans(
+            min(n_words, len(sample)), batch_size=4096, n_init=1, random_state=0
+        )
         books[name] = means.fit(sample).cluster_centers_
     return books
 

@@ -124,7 +124,8 @@ def distance_stacks(
             for stack, part in zip(found, parts, strict=True):
                 stack.append(part.astype(np.float32))
             names.append(f"{view}, {kind}")
-    return DistanceStacks(*(np.array(stack) for stack in found), names)
+    within, among, across = (np.array(stack) for stack in found)
+    return DistanceStacks(within, among, across, names)
 
 
 def _divided(parts: list[Floats], view: str) -> list[Floats]:

@@ -169,7 +169,7 @@ def _weber(responses: NDArray[Any]) -> NDArray[Any]:
 
 @cache
 def _gabor_spectra(side: int) -> Floats:
-    """Transfer functions of the Gabor filters: Gaussians around a frequency and a direction."""
+    """Return the Gabor filters as Gaussians around a frequency and a direction."""
     down, right = np.meshgrid(np.fft.fftfreq(side), np.fft.fftfreq(side), indexing="ij")
     radius, angle = np.hypot(down, right), np.arctan2(down, right)
     found = []
@@ -185,7 +185,7 @@ def _gabor_spectra(side: int) -> Floats:
 
 @cache
 def _filters() -> NDArray[np.float32]:
-    """The 38 filters, each of mean 0 (but for the Gaussian) and of absolute values that sum to 1."""
+    """Return the 38 filters: of absolute sum 1 and, but for the Gaussian, of mean 0."""
     down, right = np.mgrid[-HALF : HALF + 1, -HALF : HALF + 1].astype(float)
     kinds: list[list[Floats]] = [[], []]
     for scale in FILTER_SCALES:

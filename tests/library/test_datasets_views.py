@@ -46,7 +46,9 @@ def write_image(path, level, shape=(20, 30)):
 def test_one_subfolder_per_class(tmp_path, monkeypatch):
     for i, name in enumerate(("Forest", "Coast")):
         for k in range(3):
-            write_image(tmp_path / "scenes15" / name / f"image_{k}.png", 10 + 100 * i + k, (9, 5 + k))
+            write_image(
+                tmp_path / "scenes15" / name / f"image_{k}.png", 10 + 100 * i + k, (9, 5 + k)
+            )
     (tmp_path / "scenes15" / "Coast" / "readme.txt").write_text("no image")
     (tmp_path / "scenes15" / "empty").mkdir()
     images = load_image_folder("scenes15", tmp_path / "scenes15")

@@ -59,7 +59,7 @@ def test_bad_cells(cells):
 
 
 def uniform_pattern(window):
-    """How many of 8 points on a circle are at least as bright, or 9 if that changes more than twice.
+    """How many of 8 points on a circle are at least as bright, 9 if that changes more than twice.
 
     Between pixels the brightness is interpolated.
     """
@@ -69,7 +69,9 @@ def uniform_pattern(window):
         np.outer([f, 1 - f], [f, 1 - f]) * window[np.ix_([down, 1], [right, 1])]
         for down, right in ((0, 2), (2, 2), (2, 0), (0, 0))
     ]
-    points = [value for side, corner in zip(ring, corners, strict=True) for value in (side, corner.sum())]
+    points = [
+        value for side, corner in zip(ring, corners, strict=True) for value in (side, corner.sum())
+    ]
     brighter = np.array(points) >= window[1, 1] - 1e-9
     changes = (brighter != np.roll(brighter, 1)).sum()
     return int(brighter.sum()) if changes <= 2 else 9
@@ -101,7 +103,10 @@ def test_invariant_patterns_do_not_see_a_quarter_turn():
     image = blotches((30, 40))
     turned = np.rot90(image)
     invariant, others = (
-        np.abs(binary_patterns(image, rotation_invariant=r) - binary_patterns(turned, rotation_invariant=r)).sum()
+        np.abs(
+            binary_patterns(image, rotation_invariant=r)
+            - binary_patterns(turned, rotation_invariant=r)
+        ).sum()
         for r in (True, False)
     )
     assert invariant < 1e-9 < 0.05 < others
