@@ -126,7 +126,7 @@ def split_of(unit: Unit) -> DistanceSplit:
     return split(unit["data"], unit["seed"], tuple(unit["kinds"]), unit["per_class"], unit["noise"])
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=32)
 def _learned(
     data: str, seed: int, kinds: tuple[str, ...], per_class: int | None, noise: bool
 ) -> LatentExemplarMetric:

@@ -54,7 +54,7 @@ def word_pyramid(words: ArrayLike, n_words: int, *, levels: Sequence[int] = (1, 
         raise ValueError(f"words must be below n_words={n_words}; got {grid.max()}")
     found = []
     for level in cells:
-        row, column = (np.arange(side) * level // side for side in grid.shape)
+        row, column = (np.arange(n) * level // n for n in (grid.shape[0], grid.shape[1]))
         cell = row[:, None] * level + column
         counts = np.bincount((cell * n_words + grid).ravel(), minlength=level**2 * n_words)
         found.append(counts / grid.size)
