@@ -41,7 +41,7 @@ def word_pyramid(words: ArrayLike, n_words: int, *, levels: Sequence[int] = (1, 
     >>> word_pyramid([[0, 1], [1, 1]], 2, levels=(1, 2))
     array([0.25, 0.75, 0.25, 0.  , 0.  , 0.25, 0.  , 0.25, 0.  , 0.25])
     """
-    grid = as_array(words, "words")
+    grid: Any = as_array(words, "words")
     n_words = check_integer(n_words, "n_words", least=1)
     cells = check_integer_labels(levels, "levels", least=1).tolist()
     if grid.ndim != 2 or min(grid.shape) < max(cells):
@@ -54,7 +54,7 @@ def word_pyramid(words: ArrayLike, n_words: int, *, levels: Sequence[int] = (1, 
         raise ValueError(f"words must be below n_words={n_words}; got {grid.max()}")
     found = []
     for level in cells:
-        row, column = (np.arange(n) * level // n for n in (grid.shape[0], grid.shape[1]))
+        row, column = (np.arange(side) * level // side for side in grid.shape)
         cell = row[:, None] * level + column
         counts = np.bincount((cell * n_words + grid).ravel(), minlength=level**2 * n_words)
         found.append(counts / grid.size)

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.book
 
 DRAWN = {  # figures from stored results, and from which
     "heat": (lambda: comparison.heat("rows", "labels"), ["comparison-rows", "comparison-labels"]),
-    "objective": (komodakis2011.objective_path, ["komodakis2011-figure2a"]),
+    "objective": (
+        komodakis2011.objective_paths,
+        ["komodakis2011-figure2a", "komodakis2011-figure6b"],
+    ),
     "rho": (komodakis2011.f_against_rho, ["komodakis2011-figure2"]),
     "curves": (lajugie2014.curves, ["lajugie2014-figure1"]),
     "alphas": (law2017.alpha_curves, [f"law2017-table3{end}" for end in ("", "-faces", "-digits")]),
