@@ -165,8 +165,14 @@ def test_the_best_single_distance_is_the_best_in_each_measure(made_up):
     assert distances.run_split(unit) == {key: max(v[key] for v in each) for key in each[0]}
 
 
+def test_told_the_exemplars():
+    x, y = np.array([0.0, 1.0, 3.2, 4.0, 5.0, 6.0]), np.array([3, 3, 3, 7, 7, 7])
+    D = abs(x[:, None] - x)  # the exemplars are at 1 and 5; the point at 3.2 is nearer to 5
+    assert distances.told_accuracy(D, y) == pytest.approx(5 / 6)
+
+
 def test_splits_and_rows():
-    for name, n_rows in (("scenes", 7), ("keel-textures", 16)):
+    for name, n_rows in (("scenes", 8), ("keel-textures", 16)):
         units = experiments.find(f"komodakis2011-{name}").units("full")
         rows = Counter(u["row"] for u in units)
         assert set(rows.values()) == {10} and len(rows) == n_rows
@@ -247,7 +253,7 @@ def test_image_folders_run_when_the_data_is_there(tmp_path, monkeypatch, fresh):
     monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
     result = experiments.run("komodakis2011-scenes", "smoke")
     assert result["skipped"] == {}
-    assert set(result["summary"]) == {"learned", *distances.METHODS}
+    assert set(result["summary"]) == {"learned", distances.TOLD, *distances.METHODS}
     assert result["summary"]["learned"]["nn"]["mean"] == 1
     drawn = experiments.run("komodakis2011-figure7", "smoke")["summary"]
     assert list(drawn) == list(distances.SCENES)
