@@ -94,6 +94,9 @@ OWN_VARIANCES = "changed: variances of our own, as the paper prints none"
 OWN_FEATURES = (
     "changed: the paper's images; its eight features, of which it prints no settings, with our own"
 )
+OTHER_TEXTURES = (
+    "stand-in: pixels of 11 textures of Brodatz, ten moments in each of four directions"
+)
 PRINTED_MKL = "the paper's number is that of another method"
 RIVALS = {row: row for row in ("learned", SINGLE, AVERAGE, NCA, SVM, MKL)}
 
@@ -216,7 +219,7 @@ EXPERIMENTS = [
         paper=PAPER,
         title="Noise views (Section 6), and weights as in Figures 3 and 5: 11 textures",
         what="variant",
-        data="stand-in: 11 textures of Brodatz, ten numbers in each of four directions",
+        data=OTHER_TEXTURES,
         columns=(*ACCURACIES, NOISE_SHARE),
         paper_numbers={},
         units=partial(
@@ -227,16 +230,16 @@ EXPERIMENTS = [
         ),
         run_unit=run_split,
         note=PROTOCOL
-        + "The views are four directions in which grey levels of neighbours are compared. Noise "
-        "adds four views of ten Gaussian numbers. 10 splits of 80 patches per texture, half of "
-        "them for training.",
+        + "The views are moments of the grey levels around a pixel in four directions, brought to "
+        "[0, 1] by the range of the training data. Noise adds four views of ten Gaussian numbers. "
+        "10 splits of 80 pixels per texture, half of them for training.",
     ),
     Experiment(
         id="komodakis2011-keel-weights",
         paper=PAPER,
         title="Learned weights as in Figures 3 and 5, with noise views: 11 textures",
         what="variant",
-        data="stand-in: 11 textures of Brodatz, ten numbers in each of four directions",
+        data=OTHER_TEXTURES,
         columns=WEIGHTS,
         paper_numbers={},
         units=partial(
@@ -252,7 +255,7 @@ EXPERIMENTS = [
     Experiment(
         id="komodakis2011-choices",
         paper=PAPER,
-        title="l1 against l2, and T inner rounds, on the data of Figure 2, ρ = 0.5",
+        title="l1 against l2, and T inner rounds, on the data of Figure 2, ρ = 0.8",
         what="variant",
         data=f"{OWN_VARIANCES}; smaller sets",
         columns=(
@@ -269,7 +272,7 @@ EXPERIMENTS = [
         },
         units=choice_units,
         run_unit=run_choice,
-        note="2 training and 2 test sets of 150 points, 50 features, 5 clusters, 10 seeds. T "
+        note="2 training and 2 test sets of 150 points, 50 features, 5 clusters, 20 seeds. T "
         "rounds of projected subgradient for each choice of exemplars, 300 in all. The paper finds "
         "that l1 generalizes better, probably due to sparsity, and that T can be as small as 1.",
     ),

@@ -17,10 +17,10 @@ WAYS = ("both ways, learned", "only symmetric")
 
 
 def choice_units(scale: str) -> list[Unit]:
-    """Both regularizers and all numbers of rounds, on the data of Figure 2, ρ = 0.5."""
-    seeds = {"smoke": 1, "book": 2, "full": 10}[scale]
+    """Both regularizers and all numbers of rounds, on the data of Figure 2, ρ = 0.8."""
+    seeds = {"smoke": 1, "book": 2, "full": 20}[scale]
     sizes = {**SIZES["smoke" if scale == "smoke" else "book"], "n_sets": 2}
-    common = {"rho": 0.5, **sizes}
+    common = {"rho": 0.8, **sizes}
     rows: list[tuple[str, dict[str, Any]]]
     rows = [(f"{norm} regularizer", {"regularizer": norm}) for norm in ("l1", "l2")]
     rows += [(f"T = {T}", {"inner_iter": T, "max_iter": 300 // T}) for T in ROUNDS]

@@ -40,7 +40,7 @@ IMAGE_FOLDERS = {
         "Urbana-Champaign: one subfolder per class (Bedroom, Coast, ...)."
     ),
 }
-#: Directions in which `load_textures` compares the grey levels of neighbours.
+#: Directions in which the views of `load_textures` look around a pixel.
 TEXTURE_DIRECTIONS = ("0°", "45°", "90°", "135°")
 _SUFFIXES = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ras", ".tif"}
 
@@ -138,10 +138,11 @@ def load_image_folder(name: str, folder: str | os.PathLike[str] | None = None) -
 
 
 def load_textures() -> tuple[dict[str, Floats], Integers]:
-    """Load 5,500 patches of 11 textures, as ten numbers in each of four directions.
+    """Load 5,500 pixels of 11 textures, each described by ten numbers in four directions.
 
-    The texture set of the ELENA project, from photographs of Brodatz: moments of how grey levels
-    differ between neighbours in a direction. There are 500 patches of each texture.
+    The texture set of the ELENA project (Institut National Polytechnique de Grenoble), from
+    photographs of Brodatz (1966): moments of fourth order of the grey levels around a pixel. There
+    are 500 pixels of each texture.
 
     Returns
     -------

@@ -347,5 +347,5 @@ def test_choices_are_those_of_the_rows():
     assert options["T = 10"] == {"inner_iter": 10, "max_iter": 30}
     assert all(o["inner_iter"] * o["max_iter"] == 300 for o in options.values() if "max_iter" in o)
     smoke = {u["row"]: choices.run_choice(u) for u in choices.choice_units("smoke")}
-    assert smoke["l1 regularizer"]["f"] == 1
+    assert smoke["l1 regularizer"]["noisy"] < smoke["l2 regularizer"]["noisy"]
     assert 0 <= smoke["l2 regularizer"]["zero"] <= smoke["l1 regularizer"]["zero"] <= 1
