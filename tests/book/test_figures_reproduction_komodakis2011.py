@@ -128,9 +128,10 @@ def test_accuracies_have_the_paper_in_brackets(stored):
         "learned": {"nn": [0.6, 0.7], "one_to_one": [0.5, 0.5], "clusters": [11, 13]},
         distances.SINGLE: {"nn": [0.6, 0.6]},
     }
-    _, rows, note = demo.accuracies(demo.SCENES_RUN, ["learned", distances.SINGLE])
+    header, rows, note = demo.accuracies(demo.SCENES_RUN, ["learned", distances.SINGLE])
+    assert header[0] == "in percent, 2 splits"
     assert rows[0][1:3] == ["65.0 ± 5.0 (paper: 70.2)", "50.0 ± 0.0 (paper: 63)"]
-    assert rows[0][3:] == ["–", "12.0 ± 1.0", "–"]
+    assert rows[0][3:] == ["–", "12.0 ± 1.0", "– (paper: 63)"]
     assert rows[1][1] == "60.0 ± 0.0 (paper: at most 61)" and note == "old: 1"
 
 

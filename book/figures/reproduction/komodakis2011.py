@@ -52,6 +52,7 @@ SMALL = {"seed": 0, "n_samples": 200, "n_features": 60, "n_clusters": 6, "n_sets
 PICTURE = {"n_samples": 300, "n_features": 100, "n_clusters": 10, "n_sets": 5}
 SCENES_RUN, TEXTURES_RUN = "komodakis2011-scenes", "komodakis2011-keel-textures"
 RIVALS = ("learned", SINGLE, AVERAGE, NCA, SVM, MKL)
+SHORT = ("learned", "best single", "average", "NCA", "structured SVM", "sum of kernels")
 
 
 def _summary(name: str) -> dict[str, dict[str, dict[str, float]]]:
@@ -141,7 +142,7 @@ def accuracies(name: str, rows: Sequence[str] = RIVALS, end: str = "") -> Table:
     """List the accuracies of a stored run, in percent, the paper's numbers in brackets."""
     declared, summary = find(name), _summary(name)
     columns = [column for column in declared.columns if column.key != "noise"]
-    table = []
+    table, runs = [], 0
     for row in rows:
         cells = []
         for column in columns:
@@ -149,13 +150,15 @@ def accuracies(name: str, rows: Sequence[str] = RIVALS, end: str = "") -> Table:
             shown, percent = "–", column.key != "clusters"
             if cell:
                 mean, error, n = stored_mean(cell)
+                runs = max(runs, n)
                 times = 100 if percent else 1
                 shown = f"{times * mean:.1f} ± {times * error:.1f}" if n > 1 else f"{mean:.3f}"
             printed = declared.paper_numbers.get(row, {}).get(column.key)
             words = declared.paper_words.get(row, {}).get(column.key)
             cells.append(shown + (f" ({_percent(printed or words)})" if printed or words else ""))
         table.append([row + end, *cells])
-    return Table(["in percent", *(c.title for c in columns)], table, age_note(name))
+    header = [f"in percent, {runs} splits", *(c.title for c in columns)]
+    return Table(header, table, age_note(name))
 
 
 def _percent(text: Any) -> str:
@@ -246,7 +249,7 @@ def neighbours() -> Figure:
     runs = {
         "15 scenes": (SCENES_RUN, ""),
         "textures": (TEXTURES_RUN, ""),
-        "textures, noise views": (TEXTURES_RUN, ", with noise"),
+        "textures, noise": (TEXTURES_RUN, ", with noise"),
     }
     for i, (label, (name, end)) in enumerate(runs.items()):
         found = [mean_of(x) if len(x) else None for x in _each(name, end)]
@@ -261,10 +264,10 @@ def neighbours() -> Figure:
     paper = [(r, 100 * float(printed[row]["nn"])) for r, row in enumerate(RIVALS) if row in printed]
     rows, numbers = zip(*paper, strict=True)
     ax.plot(numbers, rows, "x", color=INK, markersize=9, label="15 scenes, paper")
-    ax.set_yticks(range(len(RIVALS)), RIVALS)
+    ax.set_yticks(range(len(RIVALS)), SHORT)
     ax.invert_yaxis()
     ax.set(xlabel="nearest neighbour right, percent")
-    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.3, -0.16), ncols=2)
+    figure.legend(frameon=False, loc="outside lower center", ncols=2)
     return mark_age(figure, SCENES_RUN, TEXTURES_RUN)
 
 
