@@ -123,6 +123,12 @@ def test_a_difference_below_half_a_percent_point_does_not_count(stored):
     assert demo.order(run, distances.SVM, "learned", "nn") == -1
 
 
+def test_a_gap_is_the_mean_difference_in_percent_points(stored):
+    stored["scenes"] = {"learned": {"nn": [0.5, 0.7]}, distances.SVM: {"nn": [0.4, 0.4]}}
+    gap = demo.gap(demo.SCENES_RUN, "learned", distances.SVM)
+    assert gap.mean == pytest.approx(20) and gap.error == pytest.approx(10) and gap.n == 2
+
+
 def test_accuracies_have_the_paper_in_brackets(stored):
     stored["scenes"] = {
         "learned": {"nn": [0.6, 0.7], "one_to_one": [0.5, 0.5], "clusters": [11, 13]},

@@ -24,7 +24,7 @@ from book.reproduction.komodakis2011_distances import (
 from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
 from book.reproduction.komodakis2011_synthetic import DISTANCES, ITERATIONS, RHOS, draw_sets
 from book.reproduction.views import KINDS
-from book.spread import mean_of, stored_mean
+from book.spread import Mean, mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
 from mlbook.datasets import load_image_folder
 from mlbook.latent_crf import exemplars_of_partition
@@ -37,6 +37,7 @@ __all__ = [
     "exemplar_images",
     "exemplars",
     "f_against_rho",
+    "gap",
     "neighbours",
     "noisy_shares",
     "objective_paths",
@@ -109,6 +110,15 @@ def order(name: str, first: str, second: str, key: str) -> int | None:
         return None
     gain, error, _ = mean_of(a - b)
     return int(np.sign(gain)) if abs(gain) > max(2 * error, 0.005) else 0
+
+
+def gap(name: str, first: str, second: str, key: str = "nn") -> Mean:
+    """Return by how many percent points the first row of a stored run is above the second.
+
+    Both have the same splits.
+    """
+    a, b = (values(name, row, key) for row in (first, second))
+    return mean_of(100 * (a - b))
 
 
 def _compared(name: str, first: str, second: str, key: str) -> str:
