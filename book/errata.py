@@ -137,8 +137,8 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding("price", "How high a price", UNCLEAR, _CRF, "The penalty"),
         Finding("steps", "One step size", UNCLEAR, _CRF, "Two steps, and scales"),
         Finding("linear", "Linear time", UNCLEAR, _CRF, "Step 6: what is latent"),
-        Finding("accuracy", "Accuracy of a clustering", UNCLEAR, _R11, "Many distances at once"),
-        Finding("negative", "χ² of Gaussian vectors", UNCLEAR, _R11, "Many distances at once"),
+        Finding("accuracy", "Accuracy of a clustering", UNCLEAR, _R11, "The 15 scene categories"),
+        Finding("negative", "χ² of Gaussian vectors", UNCLEAR, _R11, "Textures and noise"),
         Finding("figure2", "Figure 2", NUMBER, _R11, "Figure 2: features of noise"),
     ),
     "Law 2017": (

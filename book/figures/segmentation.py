@@ -20,9 +20,9 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from book.figures.kmeans import all_partitions
-from mlbook import images
 from mlbook._arrays import Floats, Integers
 from mlbook.images import colour_and_position, dense_sift, pixel_features, resize_with_mask
+from mlbook.images import pixels as of_pixels
 from mlbook.kmeans import distortion
 from mlbook.mlca import MLCA, BinaryMLCA
 from mlbook.ncuts import (
@@ -462,14 +462,14 @@ def sift_beside_scikit_image(last: bool = True, sigma: float = 1.6) -> list[tupl
     theirs.sigmas, theirs.orientations = np.full(len(at), sigma), np.zeros(len(at))
     theirs.scales = theirs.octaves = np.zeros(len(at), dtype=np.int64)
     theirs.extract(image)
-    maps = images._orientation_maps
+    maps = of_pixels._orientation_maps
 
     def cropped(smooth: Floats) -> Floats:
         found = maps(smooth)
         found[-1], found[:, -1] = 0, 0
         return found
 
-    with patch.object(images, "_orientation_maps", maps if last else cropped):
+    with patch.object(of_pixels, "_orientation_maps", maps if last else cropped):
         ours = dense_sift(image / 255, cell_size=3 * sigma)[at[:, 0], at[:, 1]]
     gaps = np.abs(np.minimum(np.floor(512 * ours), 255) - theirs.descriptors).max(axis=1)
     near = np.min(np.array(image.shape) - 1 - at, axis=1)

@@ -3,9 +3,14 @@
 A partition is scored by the similarities of the pairs that it joins, Σ_{i<j, joined} s_ij.
 Similarities have both signs, and the number of clusters comes out of the maximization. The
 similarity is linear in features of the pair, s_ij = w·φ_ij, and w is learned such that the
-given partitions score higher than all others, by a margin of the share of pairs on which the
-two partitions disagree. That loss adds up over the pairs too: to find the partition that
-violates its margin most is correlation clustering with other similarities.
+given partitions score higher than all others, by a margin of how many pairs the two partitions
+disagree on. That loss adds up over the pairs too: to find the partition that violates its margin
+most is correlation clustering with other similarities.
+
+Of k equal clusters only a share of 1/k of the pairs is together. If the loss is the plain share of
+pairs that differ, to leave every point alone costs no more than that, and with many clusters that
+overlap it is what the learned similarity does. So here the pairs that belong together and those
+that do not count one half each.
 
 This is the method that Komodakis 2011 compares with. It has no exemplars and no latent
 variables; every pair of a cluster counts.
@@ -26,7 +31,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats, Integers
 from mlbook._metric import check_lists
-from mlbook._validation import as_floats, check_classes, check_integer, check_matrix, check_number
+from mlbook._validation import (
+    as_floats,
+    check_boolean,
+    check_classes,
+    check_integer,
+    check_matrix,
+    check_number,
+)
 
 __all__ = [
     "CorrelationClusteringSVM",
@@ -169,14 +181,19 @@ class CorrelationClusteringSVM(BaseEstimator):
 
     Minimizes λ/2 ‖w‖² plus the mean over the training sets of the largest violation
     max_partition [Δ + w·(Ψ(partition) − Ψ(given))]. Ψ is the mean over all pairs of φ_ij where
-    the pair is joined, else 0, and Δ the share of pairs on which the partitions differ. The
-    solver is Frank-Wolfe on the dual (Lacoste-Julien et al. 2013): one inference per set and
-    step, an exact line search, and a duality gap to stop at.
+    the pair is joined, else 0. Δ is half the share of the pairs that were together and are split,
+    plus half the share of those that were apart and are joined; where the given partition has no
+    pair of a kind, the other counts whole. The solver is Frank-Wolfe on the dual (Lacoste-Julien
+    et al. 2013): one inference per set and step, an exact line search, and a duality gap to stop
+    at.
 
     Parameters
     ----------
     alpha : float, default=1e-2
         λ, positive.
+    balanced : bool, default=True
+        If False, Δ is the plain share of the pairs on which the partitions differ, as the paper
+        has it.
     tol : float, default=1e-3
         Duality gap to stop at, an amount of the objective; the loss is at most 1.
     max_iter : int, default=200
@@ -203,8 +220,16 @@ class CorrelationClusteringSVM(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    def __init__(self, *, alpha: float = 1e-2, tol: float = 1e-3, max_iter: int = 200) -> None:
+    def __init__(
+        self,
+        *,
+        alpha: float = 1e-2,
+        balanced: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+    ) -> None:
         self.alpha = alpha
+        self.balanced = balanced
         self.tol = tol
         self.max_iter = max_iter
 
@@ -236,6 +261,7 @@ class CorrelationClusteringSVM(BaseEstimator):
         """
         alpha = check_number(self.alpha, "alpha", above=0)
         tol = check_number(self.tol, "tol", above=0)
+        balanced = check_boolean(self.balanced, "balanced")
         max_iter = check_integer(self.max_iter, "max_iter", least=1)
         check_lists(Xs, ys)
         stacks = [_check_stack(stack) for stack in Xs]
@@ -245,10 +271,13 @@ class CorrelationClusteringSVM(BaseEstimator):
             _joined(_check_labels(labels, stack.shape[1], f"ys[{i}]"))
             for i, (stack, labels) in enumerate(zip(stacks, ys, strict=True))
         ]
+        costs = [_pair_costs(joined, balanced) for joined in given]
         w, constant = np.zeros(len(stacks[0])), 0.0  # a dual solution and its linear part
         self.objective_ = np.inf
         for self.n_iter_ in range(1, max_iter + 1):
-            found = [_most_violated(w, *problem) for problem in zip(stacks, given, strict=True)]
+            found = [
+                _most_violated(w, *problem) for problem in zip(stacks, given, costs, strict=True)
+            ]
             loss, violation = (np.mean(part, axis=0) for part in zip(*found, strict=True))
             square = alpha * (w @ w)
             objective, bound = square / 2 + loss + w @ violation, constant - square / 2
@@ -286,16 +315,31 @@ class CorrelationClusteringSVM(BaseEstimator):
         return correlation_clusters(self.similarities(features))
 
 
-def _most_violated(w: Floats, stack: Floats, given: NDArray[np.bool_]) -> tuple[float, Floats]:
+def _pair_costs(given: NDArray[np.bool_], balanced: bool) -> Floats:
+    """Return what it costs to get each ordered pair wrong; all together 1, or 0 for one point."""
+    together = int(given.sum())
+    apart = len(given) * (len(given) - 1) - together
+    if not balanced or not together or not apart:
+        costs = np.full(given.shape, 1 / max(together + apart, 1))
+    else:
+        costs = np.where(given, 0.5 / together, 0.5 / apart)
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+def _most_violated(
+    w: Floats, stack: Floats, given: NDArray[np.bool_], costs: Floats
+) -> tuple[float, Floats]:
     """Δ and Ψ(found) − Ψ(given) for the partition found to maximize Δ + w·Ψ.
 
     The search may find less than the given partition itself has; then that is the answer.
     """
-    ordered_pairs = max(len(given) * (len(given) - 1), 1)
-    found = _joined(correlation_clusters(np.tensordot(w, stack, axes=1) + 1.0 - 2.0 * given))
-    difference = (found.astype(float) - given) / ordered_pairs
-    violation = np.tensordot(stack, difference, axes=2)
-    loss = float(np.abs(difference).sum())
+    n_pairs = max(len(given) * (len(given) - 1), 1)
+    similarity = np.tensordot(w, stack, axes=1) / n_pairs
+    found = _joined(correlation_clusters(similarity + np.where(given, -costs, costs)))
+    difference = found.astype(float) - given
+    violation = np.tensordot(stack, difference, axes=2) / n_pairs
+    loss = float((costs * np.abs(difference)).sum())
     if loss + w @ violation < 0:
         return 0.0, np.zeros_like(w)
     return loss, violation

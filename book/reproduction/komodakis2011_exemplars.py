@@ -1,55 +1,55 @@
-"""Komodakis 2011: weights learned at several prices, and clusterings under given distances."""
+"""Komodakis 2011: weights learned, and exemplar clusterings under given distances."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
 from mlbook._arrays import Floats, Integers
-from mlbook.exemplars import exemplar_labels, solve_exemplars
+from mlbook.exemplars import exemplar_labels, exemplar_path, solve_exemplars
 from mlbook.latent_crf import LatentExemplarMetric
 from mlbook.partitions import contingency, f_measure
 
-PRICES = (0.15, 0.2, 0.25)  # of an exemplar, tried in learning: shares of the mean cluster size
-# The same for distances that are not learned, in units of the mean distance.
+# Penalties tried for distances that are not learned, as shares of the mean cluster size, in units
+# of the mean distance.
 SHARES = (0.04, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48)
 
 
 def learn(
-    datasets: list[Floats],
-    partitions: list[Integers],
-    prices: tuple[float, ...] = (0.1,),
-    features: str = "squared_differences",
+    datasets: list[Floats], partitions: list[Integers], **options: Any
 ) -> LatentExemplarMetric:
-    """Learn weights at each price of an exemplar; keep those that cluster the training data best.
+    """Learn weights of squared differences; the penalty is a tenth of the mean cluster size."""
+    size = sum(map(len, partitions)) / sum(len(set(y)) for y in partitions)
+    return _fitted(datasets, partitions, penalty=max(0.1 * size, 1.5), **options)
 
-    Prices d_qq are shares of the mean size of a cluster, but at least 1.5 α. Several of them
-    are for a single training set.
-    """
-    n_points = sum(map(len, partitions))
-    size = n_points / sum(len(set(y)) for y in partitions)
-    models = []
+
+def learn_weights(stack: Floats, y: Integers, **options: Any) -> LatentExemplarMetric:
+    """Learn weights of a stack of distances, from one partition."""
+    settings = {"alpha": 0.01 * len(y), "inner_iter": 30} | options
+    return _fitted([stack], [y], features="precomputed", **settings)
+
+
+def _fitted(
+    datasets: list[Floats], partitions: list[Integers], **options: Any
+) -> LatentExemplarMetric:
     with warnings.catch_warnings():  # how far the objective came is no matter here
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for price in prices:
-            model = LatentExemplarMetric(
-                features=features,
-                penalty=max(price * size, 1.5),
-                alpha=0.1 * n_points,
-                random_state=0,
-            )
-            models.append(model.fit(datasets, partitions))
-    if len(models) == 1:
-        return models[0]
-    return max(models, key=lambda m: f_measure(partitions[0], m.predict(datasets[0])))
+        return LatentExemplarMetric(random_state=0, **options).fit(datasets, partitions)
 
 
 def cluster(D: Floats, penalty: float) -> Integers:
     """Exemplar clustering of a matrix of distances."""
     return exemplar_labels(D, solve_exemplars(D, penalty, max_iter=100, random_state=0).exemplars)
+
+
+def with_clusters(D: Floats, k: int) -> Integers:
+    """Exemplar clustering into k clusters or, if no penalty gives k, the nearest number below."""
+    path = exemplar_path(D, k, max_iter=100, random_state=0)
+    return path.labels(int(path.counts[-1]))
 
 
 def tuned_penalty(matrices: list[Floats], partitions: list[Integers]) -> float:
@@ -73,3 +73,14 @@ def clustering_accuracy(y: Integers, labels: Integers) -> float:
     """
     table = contingency(y, labels).toarray()
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(y))
+
+
+def majority_accuracy(y: Integers, labels: Integers) -> float:
+    """Share of points whose class is the largest one of their cluster.
+
+    Examples
+    --------
+    >>> majority_accuracy(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 2]))
+    1.0
+    """
+    return float(contingency(y, labels).toarray().max(axis=0).sum() / len(y))

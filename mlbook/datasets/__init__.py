@@ -38,6 +38,7 @@ from mlbook.datasets.gaussians import (
 from mlbook.datasets.grids import make_xor_grids
 from mlbook.datasets.images import (
     COLLAGE_TEXTURES,
+    TEXTURES,
     LabelledImages,
     load_flowers,
     load_horses,
@@ -52,24 +53,24 @@ from mlbook.datasets.series import (
 )
 from mlbook.datasets.tables import load_letters, load_libras
 from mlbook.datasets.views import (
-    DIGIT_VIEWS,
     IMAGE_FOLDERS,
-    TEXTURES,
+    TEXTURE_DIRECTIONS,
+    GreyImages,
     load_image_folder,
-    load_texture_patches,
-    load_views,
+    load_textures,
 )
 
 __all__ = [
     "BAG_SIZE_COUNTS",
     "COLLAGE_TEXTURES",
     "CROSSED_CLUSTER_MEANS",
-    "DIGIT_VIEWS",
     "IMAGE_FOLDERS",
     "NOISE_FEATURE_STD",
     "TEXTURES",
+    "TEXTURE_DIRECTIONS",
     "BagData",
     "CopyNumberProfile",
+    "GreyImages",
     "LabelledImages",
     "WeakBags",
     "bags_from_labels",
@@ -83,8 +84,7 @@ __all__ = [
     "load_letters",
     "load_libras",
     "load_neuroblastoma",
-    "load_texture_patches",
-    "load_views",
+    "load_textures",
     "load_watch",
     "load_yahoo_news",
     "make_change_points",

@@ -13,16 +13,18 @@ from mlbook._arrays import Floats, Integers
 from mlbook._optional import need
 from mlbook._validation import check_integer, check_integer_labels
 from mlbook.datasets._sources import user_folder
-from mlbook.datasets.views import TEXTURES
 
 __all__ = [
     "COLLAGE_TEXTURES",
+    "TEXTURES",
     "LabelledImages",
     "load_flowers",
     "load_horses",
     "make_texture_collages",
 ]
 
+#: Photographs in scikit-image of which the collages are made.
+TEXTURES = ("brick", "grass", "gravel")
 COLLAGE_TEXTURES = tuple(
     f"{photograph}, {size}, {way}"
     for photograph in TEXTURES

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.book
 
 DRAWN = {  # figures from stored results, and from which
     "dots": (comparison.dot_plot, ["comparison-unseen"]),
-    "objective": (komodakis2011.objective_path, ["komodakis2011-figure2a"]),
+    "objective": (
+        komodakis2011.objective_paths,
+        ["komodakis2011-figure2a", "komodakis2011-figure6b"],
+    ),
     "rho": (komodakis2011.f_against_rho, ["komodakis2011-figure2"]),
     "curves": (lajugie2014.curves, ["lajugie2014-figure1"]),
     "alphas": (

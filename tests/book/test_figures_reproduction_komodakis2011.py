@@ -11,16 +11,18 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from book.figures.reproduction import komodakis2011 as demo
-from book.reproduction import komodakis2011
 from book.reproduction import komodakis2011_distances as distances
 from book.reproduction import komodakis2011_synthetic as synthetic
+from book.reproduction.komodakis2011_images import VIEWS
+from book.reproduction.views import KINDS
 from mlbook.partitions import f_measure
 
 pytestmark = pytest.mark.book
 
 
 def moments(values):
-    return {"mean": float(np.mean(values)), "sd": float(np.std(values, ddof=1)), "n": len(values)}
+    sd = float(np.std(values, ddof=min(1, len(values) - 1)))
+    return {"mean": float(np.mean(values)), "sd": sd, "n": len(values)}
 
 
 @pytest.fixture
@@ -49,10 +51,15 @@ def stored(monkeypatch):
     return results
 
 
-def test_objective_path_starts_at_one(stored):
+def test_objective_paths_start_at_one(stored):
     stored["figure2a"] = {"objective": {f"after{i}": [0.4, 0.6] for i in synthetic.ITERATIONS}}
-    (line,) = demo.objective_path().axes[0].lines
+    (line,) = demo.objective_paths().axes[0].lines
     assert_allclose(line.get_ydata(), [1, *[0.5] * len(synthetic.ITERATIONS)])
+    stored["figure6b"] = {"objective": {f"after{i}": [0.3] for i in synthetic.ITERATIONS}}
+    assert [line.get_label() for line in demo.objective_paths().axes[0].lines] == [
+        "Figure 2(a)",
+        "15 scenes",
+    ]
 
 
 def test_f_against_rho_has_a_line_for_each_distance(stored):
@@ -68,75 +75,114 @@ def test_f_against_rho_has_a_line_for_each_distance(stored):
     assert_allclose(heights, np.arange(3)[:, None] / 4 * np.ones(5))
 
 
-def test_figures_without_results_are_empty_and_orders_open(stored):
-    assert isinstance(demo.objective_path(), Figure) and isinstance(demo.f_against_rho(), Figure)
-    header, rows, _ = demo.orders()
+def test_without_results_figures_are_empty_and_verdicts_open(stored):
+    for draw in (demo.objective_paths, demo.f_against_rho, demo.neighbours):
+        assert isinstance(draw(), Figure)
+    header, rows, _ = demo.verdicts()
     assert all(len(row) == len(header) for row in rows)
-    assert {row[2] for row in rows} == {"–"}
-    assert demo.order("learned", distances.SVM, "nn") is None
+    assert {row[3] for row in rows} == {"–"}
+    assert demo.order(demo.SCENES_RUN, "learned", distances.SVM, "nn") is None
+    header, rows, _ = demo.accuracies(demo.SCENES_RUN)
+    assert all(len(row) == len(header) for row in rows)
+    assert demo.exemplars().rows == []
 
 
-def test_orders_are_judged_by_the_differences_of_the_splits(stored):
+def test_verdicts_are_judged_by_the_differences_of_the_splits(stored):
     high, low, mixed = [0.9, 0.8, 0.85], [0.85, 0.7, 0.8], [0.84, 0.9, 0.8]
-    digits = {"accuracy": high, "nn": high, "noise": [0.01] * 3}
-    stored["digits"] = {
-        "learned": digits,
-        "learned, with noise": digits,
-        distances.SVM: {"accuracy": low, "nn": mixed},
-        "best single distance": {"nn": [1.0] * 3},
-        "average distance": {"nn": low},
-        "average distance, with noise": {"nn": low},
+    stored["scenes"] = {
+        "learned": {"nn": high, "accuracy": high},
+        distances.SINGLE: {"nn": [1.0] * 3},
+        distances.SVM: {"nn": mixed, "accuracy": low},
+    }
+    stored["keel-textures"] = {
+        "learned": {"nn": high},
+        "learned, with noise": {"nn": high, "noise": [0.01, 0.02, 0.03]},
+        distances.AVERAGE: {"nn": high},
+        f"{distances.AVERAGE}, with noise": {"nn": low},
         distances.ONE_KIND: {"nn": low},
     }
-    header, rows, _ = demo.orders()
+    header, rows, _ = demo.verdicts()
     assert all(len(row) == len(header) for row in rows)
-    found = {row[0]: row[2:] for row in rows}
-    assert found["clusters: learned, SVM"] == ["85.0 > 78.3", "–", "–"]
-    assert found["neighbours: learned, SVM"][0] == "85.0 ≈ 84.7"
-    assert found["neighbours: learned, best single"][0] == "85.0 < 100.0"
-    assert found["neighbours: four distances, one per view"][0] == "85.0 > 78.3"
-    assert found["neighbours: average without, with noise features"][0] == "78.3 ≈ 78.3"
-    same = found["neighbours: learned without, with noise features"]
-    assert same == ["85.0 ≈ 85.0", "", ""]
-    assert found["weight of noise features"] == ["1.0", "", ""]
-    stored["textures"] = {
-        "learned, upright": {"accuracy": low, "rot": [0.4, 0.5, 0.6]},
-        "learned, turned": {"accuracy": high, "rot": [0.8, 0.9, 0.7]},
-        f"{distances.SVM}, upright": {"accuracy": high},
-        f"{distances.SVM}, turned": {"accuracy": low},
-    }
-    found = {row[0]: row[2:] for row in demo.orders()[1]}
-    assert found["clusters: learned, SVM"] == ["85.0 > 78.3", "78.3 < 85.0", "85.0 > 78.3"]
-    assert found["weight of rot- features"] == ["", "50", "80"]
+    found = {row[0]: row[1:] for row in rows}
+    assert found["neighbours: learned, best single"][1:] == ["85.0 < 100.0", "–"]
+    assert found["neighbours: learned, average"][1:] == ["–", "85.0 ≈ 85.0"]
+    assert found["neighbours: learned, structured SVM"][1] == "85.0 ≈ 84.7"
+    assert found["clusters: learned, structured SVM"] == ["63 > 52", "85.0 > 78.3", "–"]
+    assert found["neighbours: four distances, one per view"][2] == "85.0 > 78.3"
+    assert found["neighbours: average without, with noise"][2] == "85.0 > 78.3"
+    assert found["neighbours: learned without, with noise"][2] == "85.0 ≈ 85.0"
+    assert found["weight of the noise views"] == ["none", "", "2.0"]
 
 
 def test_a_difference_below_half_a_percent_point_does_not_count(stored):
-    stored["digits"] = {"learned": {"nn": [0.904, 0.804]}, distances.SVM: {"nn": [0.9, 0.8]}}
-    assert demo.order("learned", distances.SVM, "nn") == 0
-    stored["digits"]["learned"]["nn"] = [0.906, 0.806]
-    assert demo.order("learned", distances.SVM, "nn") == 1
+    run = demo.SCENES_RUN
+    stored["scenes"] = {"learned": {"nn": [0.904, 0.804]}, distances.SVM: {"nn": [0.9, 0.8]}}
+    assert demo.order(run, "learned", distances.SVM, "nn") == 0
+    stored["scenes"]["learned"]["nn"] = [0.906, 0.806]
+    assert demo.order(run, "learned", distances.SVM, "nn") == 1
+    assert demo.order(run, distances.SVM, "learned", "nn") == -1
+
+
+def test_a_gap_is_the_mean_difference_in_percent_points(stored):
+    stored["scenes"] = {"learned": {"nn": [0.5, 0.7]}, distances.SVM: {"nn": [0.4, 0.4]}}
+    gap = demo.gap(demo.SCENES_RUN, "learned", distances.SVM)
+    assert gap.mean == pytest.approx(20) and gap.error == pytest.approx(10) and gap.n == 2
+
+
+def test_accuracies_have_the_paper_in_brackets(stored):
+    stored["scenes"] = {
+        "learned": {"nn": [0.6, 0.7], "one_to_one": [0.5, 0.5], "clusters": [11, 13]},
+        distances.SINGLE: {"nn": [0.6, 0.6]},
+    }
+    header, rows, note = demo.accuracies(demo.SCENES_RUN, ["learned", distances.SINGLE])
+    assert header[0] == "in percent, 2 splits"
+    assert rows[0][1:3] == ["65.0 ± 5.0 (paper: 70.2)", "50.0 ± 0.0 (paper: 63)"]
+    assert rows[0][3:] == ["–", "12.0 ± 1.0", "– (paper: 63)"]
+    assert rows[1][1] == "60.0 ± 0.0 (paper: at most 61)" and note == "old: 1"
+
+
+def test_weights_are_drawn_as_percentages(stored):
+    stored["figure6a"] = {
+        view: {kind: [0.03125 if view != "HOG" else 0.2] for kind in KINDS} for view in VIEWS
+    }
+    ax = demo.weights("komodakis2011-figure6a").axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(VIEWS)
+    assert [text.get_text() for text in ax.texts[:8]] == ["3%"] * 4 + ["20%"] * 4
+
+
+def test_neighbours_has_the_paper_where_it_has_a_number(stored):
+    stored["scenes"] = {row: {"nn": [0.5, 0.6]} for row in demo.RIVALS}
+    ax = demo.neighbours().axes[0]
+    marks = {line.get_label(): line for line in ax.lines if "paper" in str(line.get_label())}
+    (paper,) = marks.values()
+    assert_allclose(paper.get_xdata(), [70.2, 62.1, 63.4])
+    assert [demo.RIVALS[r] for r in paper.get_ydata()] == ["learned", distances.SVM, distances.MKL]
+    ours = np.array(ax.containers[0].lines[0].get_xdata(), dtype=float)
+    assert_allclose(ours, [55] * 6)
+
+
+def test_exemplars_are_named_and_shown_to_those_who_have_them(stored, tmp_path, monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    stored["figure7"] = {
+        "Coast": {"exemplars": [2], "image": [4], "size": [30], "right": [0.5]},
+        "Store": {"exemplars": [0]},
+    }
+    assert demo.exemplars().rows == [["Coast/image_0004", "2", "30", "50%"]]
+    monkeypatch.delenv("MLBOOK_DATA", raising=False)
+    assert demo.exemplar_images() is None
+    for name in ("Coast", "Store"):
+        (tmp_path / "scenes15" / name).mkdir(parents=True)
+        grey = np.full((6, 9), 70, dtype=np.uint8)
+        image.fromarray(grey).save(tmp_path / "scenes15" / name / "image_0004.jpg")
+    monkeypatch.setenv("MLBOOK_DATA", str(tmp_path))
+    axes = demo.exemplar_images().axes
+    assert [ax.get_title() for ax in axes] == ["Coast", "", "", ""]
+    assert axes[0].images[0].get_array().shape == (6, 9) and not axes[1].images
 
 
 def test_standardizing_fails_by_the_noisy_features():
     noisy, clean = (demo.standardized(noisy=noisy, n_seeds=4) for noisy in (True, False))
     assert noisy.mean() < 0.8 < 0.9 < clean.mean()
-
-
-def test_image_sets_show_the_paper_and_ours_where_run(stored):
-    stored["uiuc"] = {distances.SVM: {"accuracy": [0.7, 0.8], "nn": [0.9, 0.9]}}
-    header, rows, note = demo.image_sets()
-    assert note == "old: 3"
-    assert all(len(row) == len(header) for row in rows)
-    assert ["outex", "learned", "1.00", "–", "–", "–"] in rows
-    assert [
-        "uiuc",
-        distances.SVM,
-        "0.74",
-        "0.750 ± 0.050 (2)",
-        "0.821",
-        "0.900 ± 0.000 (2)",
-    ] in rows
-    assert ["scene15", komodakis2011.MKL, "–", "–", "0.634", "–"] in rows
 
 
 def test_weights_and_clusters_tell_the_story():
@@ -164,29 +210,3 @@ def test_clustering_says_what_it_found(distance, least, most):
     if distance == "learned":
         labels = model.predict(X)
         assert found == labels.max() + 1 and score == round(f_measure(y, labels), 2)
-
-
-def test_heat_maps(monkeypatch):
-    calls = []
-
-    def split(*arguments, **options):
-        calls.append((arguments, options))
-
-    monkeypatch.setattr(distances, "split", split)
-    monkeypatch.setattr(
-        distances,
-        "learned_shares",
-        lambda data: np.repeat(0.25, 4 * (12 if len(calls) == 1 else 6)),
-    )
-    ax = demo.digit_weights().axes[0]
-    assert len(ax.texts) == 48 and ax.texts[0].get_text() == "25%"
-    assert [label.get_text() for label in ax.get_yticklabels()][6] == "noise Fourier"
-    upright, turned = demo.texture_weights().axes
-    assert (upright.get_title(), turned.get_title()) == ("upright", "turned")
-    assert [options.get("rotate") for _, options in calls] == [None, False, True]
-
-
-def test_patches():
-    pytest.importorskip("skimage")
-    axes = demo.patches().axes
-    assert len(axes) == 18 and axes[0].get_ylabel() == "brick"

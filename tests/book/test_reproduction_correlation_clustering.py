@@ -1,6 +1,7 @@
 """Correlation clustering against all partitions, its SVM against the primal problem."""
 
 import doctest
+import warnings
 
 import enumeration
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from book.reproduction import correlation_clustering
 from book.reproduction.correlation_clustering import (
@@ -99,25 +101,34 @@ def test_score_ignores_the_diagonal_and_the_antisymmetric_part():
 # --- learning --------------------------------------------------------------------------------
 
 
-def by_enumeration(stack, labels):
+def balanced_loss(labels, other):
+    """Half the share of pairs that are split, plus half the share of pairs that are joined."""
+    upper = np.triu_indices(len(labels), 1)
+    given, found = ((c[:, None] == c)[upper] for c in (np.asarray(labels), np.asarray(other)))
+    return (np.mean(~found[given]) + np.mean(found[~given])) / 2
+
+
+def by_enumeration(stack, labels, loss=balanced_loss):
     """Δ of every partition, and Ψ less that of the given one."""
     n_pairs = len(labels) * (len(labels) - 1) / 2
     everything = list(enumeration.all_partitions(len(labels)))
-    losses = np.array([rand_loss(labels, other) for other in everything])
+    losses = np.array([loss(labels, other) for other in everything])
     sums = np.array([pair_sum(stack, other) for other in everything])
     return losses, (sums - pair_sum(stack, labels)) / n_pairs
 
 
-def test_objective_and_gap_are_those_of_the_primal_problem():
+@pytest.mark.parametrize("balanced", [True, False])
+def test_objective_and_gap_are_those_of_the_primal_problem(balanced):
     """On so few points the search finds the optimum here, hence the gap is a proof."""
     rng = np.random.default_rng(1)
     problems = [blobs(rng), blobs(rng, n=5)]
-    listed = [by_enumeration(*problem) for problem in problems]
+    loss = balanced_loss if balanced else rand_loss
+    listed = [by_enumeration(*problem, loss) for problem in problems]
 
     def primal(w):
         return 0.025 * w @ w + np.mean([(loss + sums @ w).max() for loss, sums in listed])
 
-    model = CorrelationClusteringSVM(alpha=0.05, tol=5e-3, max_iter=3000)
+    model = CorrelationClusteringSVM(alpha=0.05, balanced=balanced, tol=5e-3, max_iter=3000)
     model.fit(*zip(*problems, strict=True))
     assert model.n_iter_ < 3000
     assert model.objective_ == pytest.approx(primal(model.weights_), abs=1e-9)
@@ -132,6 +143,31 @@ def test_learned_weights_find_the_clusters_of_new_points():
     model = CorrelationClusteringSVM().fit(*zip(*train, strict=True))
     assert rand_loss(model.predict(test[0]), test[1]) < 0.1
     assert_allclose(model.similarities(test[0]), np.einsum("f,fij->ij", model.weights_, test[0]))
+
+
+def overlapping(seed, n=60, k=10):
+    """A constant and a distance of points of k classes that overlap, and the classes."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % k
+    x = 3 * rng.normal(size=(k, 2))[labels] + 0.6 * rng.normal(size=(n, 2))
+    D = np.linalg.norm(x[:, None] - x, axis=2)
+    return np.array([np.ones((n, n)), -D]), labels
+
+
+def test_clusters_fall_apart_because_few_pairs_are_together():
+    """With every pair of the same weight, to leave points alone costs 1/k at most."""
+    counts = {balanced: [] for balanced in (True, False)}
+    for seed in range(20):
+        stack, labels = overlapping(seed)
+        for balanced, found in counts.items():
+            model = CorrelationClusteringSVM(balanced=balanced)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit([stack], [labels])
+            found.append(model.predict(stack).max() + 1)
+    assert all(plain > even for plain, even in zip(counts[False], counts[True], strict=True))
+    assert np.mean(counts[False]) > 2.5 * np.mean(counts[True])
+    assert 5 <= np.mean(counts[True]) <= 12  # of 10
 
 
 def test_a_partition_that_cannot_be_violated_stops_at_once():
@@ -165,6 +201,7 @@ STACK = np.ones((2, 3, 3))
     "options, datasets, partitions, message",
     [
         ({"alpha": 0}, [STACK], [[0, 0, 1]], "alpha must be .* greater than 0; got 0"),
+        ({"balanced": 2}, [STACK], [[0, 0, 1]], "balanced must be"),
         ({"tol": -1}, [STACK], [[0, 0, 1]], "tol must be"),
         ({"max_iter": 0}, [STACK], [[0, 0, 1]], "max_iter must be an integer, at least 1; got 0"),
         ({}, [], [], "same length, at least 1; got 0 and 0"),

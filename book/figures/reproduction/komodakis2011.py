@@ -2,74 +2,295 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances
 
 from book.figures.ages import mark_age
 from book.reproduction import Table, age_note, find, load
-from book.reproduction import komodakis2011_distances as distances
+from book.reproduction.komodakis2011_distances import (
+    AVERAGE,
+    MKL,
+    NCA,
+    ONE_KIND,
+    SCENES,
+    SINGLE,
+    SVM,
+)
 from book.reproduction.komodakis2011_exemplars import cluster, learn, tuned_penalty
 from book.reproduction.komodakis2011_synthetic import DISTANCES, ITERATIONS, RHOS, draw_sets
-from book.reproduction.views import IMAGE_VIEWS
-from book.spread import mean_of, stored_mean
+from book.reproduction.views import KINDS
+from book.spread import Mean, mean_of, stored_mean
 from mlbook._arrays import Floats, Integers
-from mlbook.datasets import DIGIT_VIEWS, IMAGE_FOLDERS, TEXTURES, load_texture_patches
+from mlbook.datasets import load_image_folder
 from mlbook.latent_crf import exemplars_of_partition
 from mlbook.partitions import f_measure
 from mlbook.plots import COLORS, INK, MARKERS, scatter, subplots
 
 __all__ = [
+    "accuracies",
     "clustering_at",
-    "digit_weights",
+    "exemplar_images",
+    "exemplars",
     "f_against_rho",
-    "image_sets",
-    "neighbours_with_noise",
+    "gap",
+    "neighbours",
     "noisy_shares",
-    "objective_path",
+    "objective_paths",
     "order",
-    "orders",
-    "patches",
     "standardized",
-    "texture_weights",
+    "values",
+    "verdicts",
+    "weights",
     "weights_and_clusters",
 ]
 
 SMALL = {"seed": 0, "n_samples": 200, "n_features": 60, "n_clusters": 6, "n_sets": 4}
 PICTURE = {"n_samples": 300, "n_features": 100, "n_clusters": 10, "n_sets": 5}
+SCENES_RUN, TEXTURES_RUN = "komodakis2011-scenes", "komodakis2011-keel-textures"
+RIVALS = ("learned", SINGLE, AVERAGE, NCA, SVM, MKL)
+SHORT = ("learned", "best single", "average", "NCA", "structured SVM", "sum of kernels")
 
 
 def _summary(name: str) -> dict[str, dict[str, dict[str, float]]]:
     """Return the numbers of a stored full run, empty if there is none."""
-    result = load(f"komodakis2011-{name}")
+    result = load(name)
     return result["summary"] if result else {}
 
 
-def objective_path() -> Figure:
-    """Draw the objective over the iterations, mean and standard error of the runs."""
-    cells = _summary("figure2a").get("objective", {})
+def values(name: str, row: str, key: str) -> Floats:
+    """Return the stored numbers of a row, one for each split, in the order of the splits."""
+    result = load(name) or {"units": []}
+    lines = [line for line in result["units"] if line["unit"]["row"] == row]
+    return np.array([x["values"][key] for x in lines if key in x["values"]])
+
+
+# --- verdicts --------------------------------------------------------------------------------
+
+# Measure; the two rows compared; how they are called; what the paper has; on which runs.
+ORDERS = (
+    ("nn", "learned", SINGLE, "neighbours: learned, best single", "70.2 > at most 61"),
+    ("nn", "learned", AVERAGE, "neighbours: learned, average", "70.2 > at most 61"),
+    ("nn", "learned", SVM, "neighbours: learned, structured SVM", "70.2 > 62.1"),
+    ("accuracy", "learned", SVM, "clusters: learned, structured SVM", "63 > 52"),
+    ("nn", "learned", MKL, "classes: learned, weighted kernels", "70.2 > 63.4"),
+)
+NOISE_ORDERS = (
+    ("nn", "learned", ONE_KIND, "neighbours: four distances, one per view", "96.1 > 95.3"),
+    (
+        "nn",
+        "learned",
+        "learned, with noise",
+        "neighbours: learned without, with noise",
+        "the same",
+    ),
+    (
+        "nn",
+        AVERAGE,
+        f"{AVERAGE}, with noise",
+        "neighbours: average without, with noise",
+        "drops significantly",
+    ),
+)
+SIGNS = {1: ">", 0: "≈", -1: "<"}
+
+
+def order(name: str, first: str, second: str, key: str) -> int | None:
+    """Compare two rows of a stored run: 1 if the first is better, -1 if worse, 0 if neither.
+
+    The mean difference over the splits counts if it is beyond twice its standard error and at
+    least half a percent point. None if one was not run.
+    """
+    a, b = (values(name, row, key) for row in (first, second))
+    if not len(a) or len(a) != len(b):
+        return None
+    gain, error, _ = mean_of(a - b)
+    return int(np.sign(gain)) if abs(gain) > max(2 * error, 0.005) else 0
+
+
+def gap(name: str, first: str, second: str, key: str = "nn") -> Mean:
+    """Return by how many percent points the first row of a stored run is above the second.
+
+    Both have the same splits.
+    """
+    a, b = (values(name, row, key) for row in (first, second))
+    return mean_of(100 * (a - b))
+
+
+def _compared(name: str, first: str, second: str, key: str) -> str:
+    """Write two means in percent with what stands between them."""
+    sign = order(name, first, second, key)
+    if sign is None:
+        return "–"
+    a, b = (100 * values(name, row, key).mean() for row in (first, second))
+    return f"{a:.1f} {SIGNS[sign]} {b:.1f}"
+
+
+def verdicts() -> Table:
+    """List what the paper says of learned weights of distances, and what the stored runs have.
+
+    "<" and ">" are differences that count by the rule of `order`, "≈" those that do not.
+    """
+    header = ["in percent", "paper", "15 scenes", "textures"]
+    rows = []
+    for key, first, second, text, paper in ORDERS:
+        cells = [_compared(name, first, second, key) for name in (SCENES_RUN, TEXTURES_RUN)]
+        rows.append([text, paper, *cells])
+    for key, first, second, text, paper in NOISE_ORDERS:
+        rows.append([text, paper, "", _compared(TEXTURES_RUN, first, second, key)])
+    noise = values(TEXTURES_RUN, "learned, with noise", "noise")
+    share = f"{100 * noise.mean():.1f}" if len(noise) else "–"
+    rows.append(["weight of the noise views", "none", "", share])
+    return Table(header, rows, age_note(SCENES_RUN, TEXTURES_RUN))
+
+
+def accuracies(name: str, rows: Sequence[str] = RIVALS, end: str = "") -> Table:
+    """List the accuracies of a stored run, in percent, the paper's numbers in brackets."""
+    declared, summary = find(name), _summary(name)
+    columns = [column for column in declared.columns if column.key != "noise"]
+    table, runs = [], 0
+    for row in rows:
+        cells = []
+        for column in columns:
+            cell = summary.get(row + end, {}).get(column.key)
+            shown, percent = "–", column.key != "clusters"
+            if cell:
+                mean, error, n = stored_mean(cell)
+                runs = max(runs, n)
+                times = 100 if percent else 1
+                shown = f"{times * mean:.1f} ± {times * error:.1f}" if n > 1 else f"{mean:.3f}"
+            printed = declared.paper_numbers.get(row, {}).get(column.key)
+            words = declared.paper_words.get(row, {}).get(column.key)
+            cells.append(shown + (f" ({_percent(printed or words)})" if printed or words else ""))
+        table.append([row + end, *cells])
+    header = [f"in percent, {runs} splits", *(c.title for c in columns)]
+    return Table(header, table, age_note(name))
+
+
+def _percent(text: Any) -> str:
+    """Write a number of the paper in percent, with the words before it."""
+    words, _, number = str(text).rpartition(" ")
+    return f"paper: {words} {100 * float(number):.4g}".replace("  ", " ")
+
+
+# --- weights, objective, exemplars -----------------------------------------------------------
+
+
+def weights(name: str) -> Figure:
+    """Draw the mean learned share of every view and distance of a stored run, as percentages."""
+    summary = _summary(name)
+    views = find(name).rows
+    shares = np.array(
+        [[summary.get(view, {}).get(k, {"mean": 0.0})["mean"] for k in KINDS] for view in views]
+    )
+    figure, axes = subplots(1, 1, height=0.7 + 0.42 * len(views))
+    ax = axes[0, 0]
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=max(0.5, 1.25 * shares.max()), aspect="auto")
+    ax.set_xticks(range(len(KINDS)), ["χ²", "l2", "l1", "RBF"])
+    ax.set_yticks(range(len(views)), views)
+    ax.tick_params(length=0)
+    for (row, column), share in np.ndenumerate(shares):
+        if share >= 0.005:
+            ax.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=11)
+    return mark_age(figure, name)
+
+
+def objective_paths() -> Figure:
+    """Draw the objective over the iterations, mean and standard error, of both stored runs."""
+    runs = {"Figure 2(a)": "komodakis2011-figure2a", "15 scenes": "komodakis2011-figure6b"}
     figure, axes = subplots(1, 1, height=3.0)
     ax = axes[0, 0]
-    shown = [(i, cells[f"after{i}"]) for i in ITERATIONS if f"after{i}" in cells]
-    x = [0.5, *(i for i, _ in shown)]
-    found = [stored_mean(cell) for _, cell in shown]
-    mean = np.array([1.0, *(each.mean for each in found)])
-    error = np.array([0.0, *(each.error for each in found)])
-    ax.fill_between(x, mean - error, mean + error, alpha=0.25, linewidth=0)
-    ax.plot(x, mean, marker=MARKERS[0])
+    x = [0.5, *ITERATIONS]
+    for i, (label, name) in enumerate(runs.items()):
+        cells = _summary(name).get("objective", {})
+        if not cells:
+            continue
+        found = [stored_mean(cells[f"after{i}"]) for i in ITERATIONS]
+        mean = np.array([1.0, *(each.mean for each in found)])
+        error = np.nan_to_num([0.0, *(each.error for each in found)])
+        ax.fill_between(x, mean - error, mean + error, alpha=0.25, linewidth=0, color=COLORS[i])
+        ax.plot(x, mean, marker=MARKERS[i], color=COLORS[i], label=label)
+        ax.legend(frameon=False)
     ax.set(xscale="log", ylim=(0, 1.05), xlabel="iteration", ylabel="objective / start")
-    ax.set_xticks(x, ["0", *(str(i) for i, _ in shown)])
+    ax.set_xticks(x, ["0", *map(str, ITERATIONS)])
     ax.minorticks_off()
-    return mark_age(figure, "komodakis2011-figure2a")
+    return mark_age(figure, *runs.values())
+
+
+def exemplars() -> Table:
+    """List the exemplars of the stored Figure 7, by the names of their images."""
+    name = "komodakis2011-figure7"
+    summary = _summary(name)
+    rows = []
+    for scene in SCENES:
+        cells = {key: cell["mean"] for key, cell in summary.get(scene, {}).items()}
+        if "image" in cells:
+            image = f"{scene}/image_{cells['image']:04.0f}"
+            size, right = f"{cells['size']:.0f}", f"{cells['right']:.0%}"
+            rows.append([image, f"{cells['exemplars']:.0f}", size, right])
+    header = ["image", "exemplars of this scene", "images in its cluster", "of this scene"]
+    return Table(header, rows, age_note(name))
+
+
+def exemplar_images() -> Figure | None:
+    """Draw the images of the stored Figure 7, if the reader has them."""
+    try:
+        images = load_image_folder("scenes15")
+    except FileNotFoundError:
+        return None
+    chosen = [row[0] for row in exemplars().rows]
+    figure, axes = subplots((len(chosen) + 3) // 4, 4, height=1.5 * ((len(chosen) + 3) // 4))
+    for ax, name in zip(axes.flat, [*chosen, *[""] * (axes.size - len(chosen))], strict=True):
+        ax.set_axis_off()
+        if name in images.names:
+            ax.imshow(images[images.names.index(name)], cmap="gray", vmin=0, vmax=255)
+            ax.set_title(name.partition("/")[0], fontsize=9)
+    return figure
+
+
+def neighbours() -> Figure:
+    """Draw nearest-neighbour accuracies on scenes and textures, with the paper's for scenes."""
+    figure, axes = subplots(1, 1, height=4.2)
+    ax = axes[0, 0]
+    runs = {
+        "15 scenes": (SCENES_RUN, ""),
+        "textures": (TEXTURES_RUN, ""),
+        "textures, noise": (TEXTURES_RUN, ", with noise"),
+    }
+    for i, (label, (name, end)) in enumerate(runs.items()):
+        found = [mean_of(x) if len(x) else None for x in _each(name, end)]
+        shown = [(r, m) for r, m in enumerate(found) if m]
+        if shown:
+            at = [r + 0.16 * (i - 1) for r, _ in shown]
+            mean, error = ([100 * m[j] for _, m in shown] for j in (0, 1))
+            ax.errorbar(
+                mean, at, xerr=np.nan_to_num(error), fmt=MARKERS[i], color=COLORS[i], label=label
+            )
+    printed = find(SCENES_RUN).paper_numbers
+    paper = [(r, 100 * float(printed[row]["nn"])) for r, row in enumerate(RIVALS) if row in printed]
+    rows, numbers = zip(*paper, strict=True)
+    ax.plot(numbers, rows, "x", color=INK, markersize=9, label="15 scenes, paper")
+    ax.set_yticks(range(len(RIVALS)), SHORT)
+    ax.invert_yaxis()
+    ax.set(xlabel="nearest neighbour right, percent")
+    figure.legend(frameon=False, loc="outside lower center", ncols=2)
+    return mark_age(figure, SCENES_RUN, TEXTURES_RUN)
+
+
+def _each(name: str, end: str) -> list[Floats]:
+    return [values(name, row + end, "nn") for row in RIVALS]
+
+
+# --- Figure 2 --------------------------------------------------------------------------------
 
 
 def f_against_rho() -> Figure:
     """Draw the F-measure on test sets over the share of noisy features, by distance."""
-    summary = _summary("figure2")
+    summary = _summary("komodakis2011-figure2")
     figure, axes = subplots(1, 1, height=3.3)
     ax = axes[0, 0]
     for i, name in enumerate(DISTANCES):
@@ -150,54 +371,6 @@ def clustering_at(rho: float, distance: str) -> tuple[Figure, str]:
     )
 
 
-def digit_weights() -> Figure:
-    """Draw the learned share of every view and distance of the digits, noise included."""
-    data = distances.split("digits", 0, distances.KINDS, 80, noise=True)
-    figure, axes = subplots(1, 1, height=4.4)
-    views = [*DIGIT_VIEWS, *(f"noise {name}" for name in DIGIT_VIEWS)]
-    _heat(axes[0, 0], distances.learned_shares(data).reshape(len(views), -1), views)
-    return figure
-
-
-def texture_weights() -> Figure:
-    """Draw the learned share of every view and distance of the textures, upright and turned."""
-    figure, axes = subplots(1, 2, height=3.2)
-    for ax, rotate in zip(axes[0], (False, True), strict=True):
-        data = distances.split("textures", 0, distances.KINDS, None, patch=24, rotate=rotate)
-        shares = distances.learned_shares(data).reshape(len(IMAGE_VIEWS), -1)
-        _heat(ax, shares, list(IMAGE_VIEWS) if not rotate else [])
-        ax.set_title("turned" if rotate else "upright")
-    return figure
-
-
-def _heat(ax: Any, shares: Floats, views: list[str]) -> None:
-    """Draw shares as a table of percentages, darker for more."""
-    ax.imshow(shares, cmap="Blues", vmin=0, vmax=0.8, aspect="auto")
-    ax.set_xticks(range(shares.shape[1]), ["χ²", "l1", "l2", "RBF"])
-    ax.set_yticks(range(len(views)), views)
-    ax.tick_params(length=0)
-    for (row, column), share in np.ndenumerate(shares):
-        if share >= 0.005:
-            ax.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=11)
-
-
-def patches() -> Figure:
-    """Draw six patches of each texture, three as they are and three turned."""
-    figure, axes = subplots(len(TEXTURES), 6, height=3.0)
-    for column in range(6):
-        images, y = load_texture_patches(rotate=column >= 3, random_state=0)
-        for row in range(len(TEXTURES)):
-            ax = axes[row, column]
-            ax.imshow(images[y == row][40 * column], cmap="gray", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
-    for row, name in enumerate(TEXTURES):
-        axes[row, 0].set_ylabel(name)
-    axes[0, 1].set_title("upright")
-    axes[0, 4].set_title("turned")
-    return figure
-
-
 @cache
 def standardized(*, noisy: bool, n_seeds: int = 20) -> Floats:
     """F on small test sets, ρ = 0.7, each feature divided by its standard deviation.
@@ -216,122 +389,3 @@ def standardized(*, noisy: bool, n_seeds: int = 20) -> Floats:
         )
         scores.append(f_measure(y, cluster(among, tuned_penalty([within], [partition]))))
     return np.array(scores)
-
-
-def neighbours_with_noise(n_noise: int, *, stretch: float = 1, n_seeds: int = 20) -> Floats:
-    """Nearest-neighbour accuracy on 300 small digits, the distance to a noise vector added.
-
-    The noise has `n_noise` dimensions (0: nothing is added); both squared distances have mean 1.
-    The differences of the noise's distances from their mean are multiplied by `stretch`.
-
-    Examples
-    --------
-    >>> alone, noisy = (neighbours_with_noise(m, n_seeds=2).mean() for m in (0, 6))
-    >>> bool(noisy < alone - 0.1)
-    True
-    """
-    digits, y = load_digits(return_X_y=True)
-    scores = []
-    for seed in range(n_seeds):
-        rng = np.random.default_rng(seed)
-        rows = rng.permutation(len(y))[:300]
-        D = euclidean_distances(digits[rows], squared=True)
-        D /= D.mean()
-        if n_noise:
-            noise = euclidean_distances(rng.normal(size=(300, n_noise)), squared=True)
-            D += 1 + stretch * (noise / noise.mean() - 1)
-        np.fill_diagonal(D, np.inf)
-        scores.append(np.mean(y[rows][D.argmin(axis=1)] == y[rows]))
-    return np.array(scores)
-
-
-# Measure, the two rows compared, how they are called, what the paper has (UIUC), whether on all
-# stand-ins or on the digits only.
-ORDERS = (
-    ("accuracy", "learned", distances.SVM, "learned, SVM", "86 > 74", True),
-    ("nn", "learned", distances.SVM, "learned, SVM", "95.3 > 82.1", True),
-    ("nn", "learned", "best single distance", "learned, best single", "95.3 > at most 90", True),
-    ("nn", "learned", "average distance", "learned, average", "95.3 > at most 90", True),
-    ("nn", "learned", distances.ONE_KIND, "four distances, one per view", "96.1 > 95.3", False),
-    (
-        "nn",
-        "average distance",
-        "average distance, with noise",
-        "average without, with noise features",
-        "drops significantly",
-        False,
-    ),
-)
-SIGNS = {1: ">", 0: "≈", -1: "<"}
-
-
-def order(first: str, second: str, key: str) -> int | None:
-    """Compare two rows of a stand-in: 1 if the first is better, -1 if worse, 0 if neither.
-
-    The mean difference over the splits counts if it is beyond twice its standard error and at
-    least half a percent point. None if one was not run.
-    """
-    a, b = (_values(row, key) for row in (first, second))
-    if not len(a) or len(a) != len(b):
-        return None
-    gain, error, _ = mean_of(a - b)
-    return int(np.sign(gain)) if abs(gain) > max(2 * error, 0.005) else 0
-
-
-def orders() -> Table:
-    """List what the paper found on image sets, and what the stored runs on stand-ins have.
-
-    "<" and ">" are differences that count by the rule of `order`, "≈" those that do not.
-    """
-    header = ["in percent", "paper", "digits", "upright", "turned"]
-    rows = []
-    for key, first, second, text, paper, everywhere in ORDERS:
-        cells = []
-        for end in ("", ", upright", ", turned") if everywhere else ("",):
-            sign = order(first + end, second + end, key)
-            a, b = (_values(row + end, key) for row in (first, second))
-            shown = (
-                "–"
-                if sign is None
-                else SIGNS[sign].join((f"{100 * a.mean():.1f} ", f" {100 * b.mean():.1f}"))
-            )
-            cells.append(shown)
-        what = "clusters" if key == "accuracy" else "neighbours"
-        rows.append([f"{what}: {text}", paper, *cells, *[""] * (3 - len(cells))])
-    noisy, clean = (_values(f"learned{end}", "nn") for end in (", with noise", ""))
-    share = _values("learned, with noise", "noise")
-    if len(share):
-        between = SIGNS[order("learned", "learned, with noise", "nn") or 0]
-        cell = f"{100 * clean.mean():.1f} {between} {100 * noisy.mean():.1f}"
-        rows.append(["neighbours: learned without, with noise features", "the same", cell, "", ""])
-        rows.append(["weight of noise features", "none", f"{100 * share.mean():.1f}", "", ""])
-    upright, turned = (_values(f"learned, {end}", "rot") for end in ("upright", "turned"))
-    if len(turned):
-        cells = [f"{100 * x.mean():.0f}" for x in (upright, turned)]
-        rows.append(["weight of rot- features", "suppressed upright, more if turned", "", *cells])
-    return Table(header, rows, age_note("komodakis2011-digits", "komodakis2011-textures"))
-
-
-def image_sets() -> Table:
-    """List the accuracies that the paper prints for image sets, and ours where they were run."""
-    header = ["images", "distance", "clusters: paper", "ours", "neighbours: paper", "ours"]
-    rows = []
-    for name in IMAGE_FOLDERS:
-        declared, summary = find(f"komodakis2011-{name}"), _summary(name)
-        columns = {column.key: column for column in declared.columns}
-        for row, numbers in declared.paper_numbers.items():
-            cells = []
-            for key in ("accuracy", "nn"):
-                ours = summary.get(row, {}).get(key)
-                cells.append(columns[key].show(numbers.get(key)))
-                cells.append(columns[key].show(stored_mean(ours) if ours else None))
-            rows.append([name, row, *cells])
-    return Table(header, rows, age_note(*(f"komodakis2011-{name}" for name in IMAGE_FOLDERS)))
-
-
-def _values(row: str, key: str) -> Floats:
-    """Numbers of a row of the stand-ins, one for each split, in the order of the splits."""
-    name = "textures" if row.endswith(("upright", "turned")) else "digits"
-    result = load(f"komodakis2011-{name}") or {"units": []}
-    lines = [line for line in result["units"] if line["unit"]["row"] == row]
-    return np.array([x["values"][key] for x in lines if key in x["values"]])

@@ -19,14 +19,6 @@ from mlbook._arrays import Floats
 from mlbook._optional import need
 from mlbook._validation import as_array, check_integer, check_number
 
-__all__ = [
-    "colour_and_position",
-    "dense_sift",
-    "labelled_pixels",
-    "pixel_features",
-    "resize_with_mask",
-]
-
 CELLS, ORIENTATIONS = 4, 8
 SCALE_PER_CELL = 1 / 3  # a SIFT cell is three times as wide as the blur of its scale
 CAMERA_BLUR = 0.5  # what an image is taken to have before any is added
@@ -80,7 +72,7 @@ def dense_sift(gray: ArrayLike, *, cell_size: float = 4.0) -> NDArray[Any]:
     >>> np.unique(descriptor.nonzero()[2])
     array([2])
     """
-    image = _check_image(gray, "gray", colour=False)
+    image = check_image(gray, "gray", colour=False)
     cell = check_number(cell_size, "cell_size", least=0.01, most=1e6)
     blur = np.sqrt(max(0.0, (cell * SCALE_PER_CELL) ** 2 - CAMERA_BLUR**2))
     smooth = gaussian_filter(image.astype(np.float64), blur, mode="reflect")
@@ -136,8 +128,8 @@ def pixel_features(
     >>> pixel_features(np.zeros((150, 60, 3), dtype=np.uint8)).shape
     (100, 40, 135)
     """
-    color = _skimage("color")
-    small = _scaled(_check_image(image, "image"), max_height)
+    color = skimage_module("color")
+    small = _scaled(check_image(image, "image"), max_height)
     if small.ndim == 2:
         return np.dstack([dense_sift(small, cell_size=cell_size), small])
     sift = dense_sift(color.rgb2gray(small), cell_size=cell_size)
@@ -173,13 +165,13 @@ def colour_and_position(image: ArrayLike, max_height: int | None = 100) -> NDArr
     >>> print(colour_and_position(np.ones((2, 2, 3)))[1, 0].round(2) + 0.0)
     [1.  0.  0.  0.5 0. ]
     """
-    small = _scaled(_check_image(image, "image"), max_height)
+    small = _scaled(check_image(image, "image"), max_height)
     if small.ndim == 2:
         raise ValueError(f"image must have shape (height, width, 3); got {small.shape}")
     height, width = small.shape[:2]
     rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
     place = np.dstack([rows, columns]) / height
-    return np.dstack([_skimage("color").rgb2lab(small) / 100, place]).astype(small.dtype)
+    return np.dstack([skimage_module("color").rgb2lab(small) / 100, place]).astype(small.dtype)
 
 
 def resize_with_mask(
@@ -225,7 +217,7 @@ def resize_with_mask(
            [0, 1],
            [0, 1]])
     """
-    given = _check_image(image, "image")
+    given = check_image(image, "image")
     codes = as_array(mask, "mask")
     if codes.ndim != 2 or codes.dtype.kind not in "iu" or codes.size == 0:
         raise ValueError(
@@ -287,7 +279,7 @@ def labelled_pixels(
     return pixel_features(small, None, cell_size=cell_size)[known], codes[known]
 
 
-def _check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray[Any]:
+def check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray[Any]:
     """Return the image as floats from 0 to 1."""
     array = as_array(image, name)
     shapes = "(height, width, 3) or (height, width)" if colour else "(height, width)"
@@ -303,7 +295,7 @@ def _check_image(image: ArrayLike, name: str, *, colour: bool = True) -> NDArray
     return array.astype(np.float64 if array.dtype.itemsize >= 8 else np.float32, copy=False)
 
 
-def _skimage(module: str) -> Any:
+def skimage_module(module: str) -> Any:
     """Return a module of scikit-image."""
     return need(f"skimage.{module}", project="scikit-image", extra="reproduce")
 
@@ -316,7 +308,7 @@ def _scaled(image: NDArray[Any], max_height: int | None) -> NDArray[Any]:
     if height == image.shape[0]:
         return image
     shape = (height, max(1, round(width * height / image.shape[0])))
-    small = _skimage("transform").resize(image, shape, anti_aliasing=True)
+    small = skimage_module("transform").resize(image, shape, anti_aliasing=True)
     return np.clip(small, 0, 1).astype(image.dtype, copy=False)
 
 
