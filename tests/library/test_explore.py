@@ -297,6 +297,25 @@ def test_fits_a_phone(page: Any) -> None:
     assert (after[0]["image"], after[0]["below"]) == (before[0]["image"], before[0]["below"])
 
 
+@pytest.mark.browser
+def test_on_a_phone_each_name_stands_above_its_own_control(choosing: Any) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": False}
+    choosing.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    ask = """
+    const rows = [...document.querySelector(".mlbook-explore-controls").children];
+    return rows.map((row) => [...row.children].map((element) => {
+      const { top, bottom, left } = element.getBoundingClientRect();
+      return { top, bottom, left };
+    }));
+    """
+    (name, buttons), (label, track, value) = choosing.execute_script(ask)
+    choosing.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    parts = [name, buttons, label, track]
+    assert all(above["bottom"] <= below["top"] for above, below in pairwise(parts))
+    assert value["bottom"] <= track["top"] and value["left"] > label["left"]
+    assert value["top"] >= buttons["bottom"]
+
+
 def luminance(colour: str) -> float:
     rgb = np.array([float(c) for c in re.findall(r"[\d.]+", colour)[:3]]) / 255
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
