@@ -56,4 +56,5 @@ def test_no_page_shows_an_icon_that_the_font_lacks():
         "fa-bug"
     }
     pages = [p for p in HTML.rglob("*.html") if "_static" not in p.parts]
+    assert all("_static/icons.css" in p.read_text() for p in (HTML / "book").rglob("*.html"))
     assert {p.name: missing for p in pages if (missing := icons_missing(p.read_text()))} == {}
