@@ -22,10 +22,10 @@ The library alone (`pip install .`) needs the packages in the first table. The o
 reading, building and testing the book and for what it compares with. Exact versions are those of
 `requirements.lock`; licences are what the packages say of themselves.
 
-The built pages carry a part of the font STIX Two Math (SIL Open Font License 1.1) and the theme's
-scripts and styles (BSD-3-Clause), and nothing from other hosts. Data that other packages carry
-(`data/packages.txt`) is read from their files; none of their code is imported, and nothing of them
-is passed on with mlbook.
+The built pages carry parts of the fonts STIX Two Math and Font Awesome Free (SIL Open Font License
+1.1) and the theme's scripts and styles (BSD-3-Clause), and nothing from other hosts. Data that
+other packages carry (`data/packages.txt`) is read from their files; none of their code is imported,
+and nothing of them is passed on with mlbook.
 
 % Made by `make lock`; do not edit.
 """

@@ -10,6 +10,7 @@ SIL Open Font License, stands beside it. A font that was changed goes by a name 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
@@ -53,21 +54,26 @@ CHARACTERS = (
 )
 
 
-def make(source: Path, target: Path) -> None:
-    """Write the part of a font that the book needs, under a name of its own."""
+def cut(source: Path, target: Path, characters: Iterable[int], name: str) -> None:
+    """Write a part of a font under a name of its own."""
     options = Options()
     options.flavor = "woff"
     options.layout_features = ["ssty", "ccmp", "locl", "kern", "mark", "mkmk"]
     options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]
     font = TTFont(source)
     subsetter = Subsetter(options)
-    subsetter.populate(unicodes=[c for a, b in CHARACTERS for c in range(a, b + 1)])
+    subsetter.populate(unicodes=characters)
     subsetter.subset(font)
     for record in font["name"].names:
         if record.nameID in (1, 3, 4, 6):
-            record.string = NAME.replace(" ", "-") if record.nameID == 6 else NAME
+            record.string = name.replace(" ", "-") if record.nameID == 6 else name
     font.flavor = "woff"
     font.save(target)
+
+
+def make(source: Path, target: Path) -> None:
+    """Write the part of the font that formulas need."""
+    cut(source, target, [c for a, b in CHARACTERS for c in range(a, b + 1)], NAME)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
@@ -177,8 +178,21 @@ def highlight(app: Sphinx, code: str, found: dict[str, Function]) -> str:
     return f"{before}<pre>{''.join(lines)}"
 
 
+def flat_list(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """List the modules of Sphinx's own pages of sources in one list.
+
+    Sphinx puts lists between the items of a list, where a list may not be.
+    """
+    if page == "_modules/index":
+        head, opened, items = context["body"].partition("<ul>")
+        context["body"] = f"{head}{opened}{re.sub('</?ul>', '', items)}</ul>"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the links and the pages."""
     app.connect("doctree-resolved", link_sources)
     app.connect("html-collect-pages", collect_pages)
+    app.connect("html-page-context", flat_list)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

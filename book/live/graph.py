@@ -290,5 +290,5 @@ def _cuts_panel(n: int, draw: Draw) -> list[str]:
         draw("line", part="bound", x1=34, x2=right + 10, stroke_dasharray="5 3", stroke_width=2,
              class_="mlbook-live-line1"),
         draw("line", part="threshold", y1=28, y2=225, stroke_dasharray="2 3", **ink),
-        draw("text", "dashed: bound on every cut", x=right + 10, y=238, text_anchor="end"),
+        draw("text", "dashed: bound on every cut", x=right + 10, y=236, text_anchor="end"),
     ]  # fmt: skip

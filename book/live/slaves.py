@@ -354,7 +354,7 @@ def _climb(state: dict[str, Any], draw: Draw) -> str:
         y = fixed(_place(state, 0, bound)[1], 2)
         marks.append(draw("line", class_="mlbook-live-faint", x1=LEFT, x2=RIGHT, y1=y, y2=y))
         y = fixed(float(y) + 4, 2)
-        marks.append(draw("text", _short(bound), x=LEFT - 6, y=y, text_anchor="end"))
+        marks.append(draw("text", _short(bound), x=LEFT - 10, y=y, text_anchor="end"))
     last = len(state["lengths"])
     for t in range(0, last + 1, 1 + last // 10):
         x = fixed(_place(state, t, low)[0], 2)

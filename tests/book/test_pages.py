@@ -535,6 +535,8 @@ def test_far_controls_are_seen(broken: Any) -> None:
 def test_images_without_picture_or_words_are_seen(broken: Any) -> None:
     faults = broken(f'<img src="none.png" alt="Nothing to see"><img src="{PIXEL}">').ask("images")
     assert [f.split(":")[0] for f in faults] == ["does not show", 'alt text ""']
+    tall = f'<img src="{PIXEL}" alt="Taller than it should be" width="10" height="20">'
+    assert [f.split(":")[0] for f in broken(tall).ask("images")] == ["not in its shape"]
 
 
 def test_figures_without_ground_are_seen(broken: Any) -> None:

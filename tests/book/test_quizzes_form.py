@@ -168,12 +168,12 @@ def test_a_quiz_of_the_book_typesets_its_formulas(browser: Any):
         reason = "the book is not built: run `make book` first"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import WebDriverWait
 
     browser.get(PAGE.as_uri())
     form = browser.find_element("css selector", "form.mlbook-quiz")
-    formulas = lambda _: form.find_elements("css selector", "legend mjx-container")  # noqa: E731
-    assert len(WebDriverWait(browser, 60).until(formulas)) == 2
+    formulas = form.find_elements("css selector", "legend math")
+    assert len(formulas) == 2
+    assert all(formula.size["width"] > 5 for formula in formulas)
     answer = form.find_element("css selector", "fieldset:nth-of-type(4) label:nth-of-type(3) input")
     answer.send_keys(Keys.SPACE)
     (reason,) = visible(form)

@@ -27,6 +27,25 @@ def exemplar_search(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def drawing():
+    """What explorers are drawn with; the tests are collected without it."""
+    for package in ("matplotlib", "ipywidgets", "PIL"):
+        pytest.importorskip(package)
+
+
+@pytest.fixture
+def static(monkeypatch):
+    """Explorers are drawn as in the built book."""
+    monkeypatch.setenv("MLBOOK_STATIC", "1")
+
+
+@pytest.fixture
+def live(monkeypatch):
+    """Explorers are widgets."""
+    monkeypatch.delenv("MLBOOK_STATIC", raising=False)
+
+
 @pytest.fixture(params=["threading", "loky", "dask"])
 def two_workers(request):
     """A context in which joblib has two workers: threads, processes, or processes of Dask."""

@@ -16,10 +16,12 @@ def page(small_site):
 def test_cells_of_claims_leave_one_mark_that_unfolds_to_the_checks(page):
     (mark,) = page.select("details.mlbook-claims")
     assert mark.summary.text == "✓ 2 claims checked" and not mark.has_attr("open")
-    assert [item.text for item in mark.select("li")] == [
+    assert [item.text.removesuffix("#") for item in mark.select("li")] == [
         "1 < 2, always. two numbers; 2.",
         "0 < 2, always. two numbers; 2.",
     ]
+    for item in mark.select("li"):
+        assert item.select_one("a.headerlink")["href"] == f"#{item['id']}"
     assert mark.pre.text.startswith('claim("1 < 2, always.", 1 < 2')
     assert page.text.count("claim(") == 2  # the cells themselves do not show their code
 

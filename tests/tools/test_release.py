@@ -151,10 +151,11 @@ def test_the_wheel_is_the_library_and_its_tables(built):
         names = wheel.namelist()
     code = [n for n in names if not n.startswith(f"mlbook-{mlbook.__version__}.dist-info/")]
     assert "mlbook/py.typed" in names and "mlbook/datasets/_tables/letters.csv.gz" in names
-    odd = [n for n in code if not re.fullmatch(r"mlbook/[\w/]+\.(py|typed|csv\.gz)", n)]
+    odd = [n for n in code if not re.fullmatch(r"mlbook/[\w/]+\.(py|typed|csv\.gz|js|css)", n)]
     assert odd == []
-    here = {p.relative_to(ROOT).as_posix() for p in (ROOT / "mlbook").rglob("*.py")}
-    assert {n for n in code if n.endswith(".py")} == here
+    ours = ("*.py", "*.js", "*.css")
+    here = {p.relative_to(ROOT).as_posix() for end in ours for p in (ROOT / "mlbook").rglob(end)}
+    assert {n for n in code if n.endswith((".py", ".js", ".css"))} == here
 
 
 def test_addresses_are_those_of_the_repository(tmp_path, monkeypatch):

@@ -72,3 +72,13 @@ def test_the_function_that_draws_a_cell_is_found(source, name, tmp_path):
     drawn = found.drawn.get(1)
     assert (drawn and drawn.name) == name
     assert found.modules == {"book.figures.drawing"}
+
+
+def test_the_list_of_all_modules_is_one_list():
+    """Sphinx puts lists between the items of a list, where a list may not be."""
+    context = {"body": "<h1>All</h1>\n<ul><li>a</li>\n<ul><li>a.b</li>\n</ul><li>c</li>\n</ul>"}
+    source_pages.flat_list(None, "_modules/index", "page.html", context, None)
+    assert context["body"] == "<h1>All</h1>\n<ul><li>a</li>\n<li>a.b</li>\n<li>c</li>\n</ul>"
+    other = {"body": "<ul><ul></ul></ul>"}
+    source_pages.flat_list(None, "_modules/mlbook", "page.html", other, None)
+    assert other == {"body": "<ul><ul></ul></ul>"}

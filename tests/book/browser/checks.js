@@ -49,7 +49,8 @@ window.pageChecks = {
     return ends ? 0 : Math.abs(top);
   },
 
-  // Pictures that do not show, or have nothing to say in their place.
+  // Pictures that do not show, stand in empty or stretched space, or have nothing to say in their
+  // place.
   async images() {
     const faults = [];
     for (const image of document.images) {
@@ -57,6 +58,8 @@ window.pageChecks = {
       await image.decode().catch(() => {});
       const name = image.src.slice(0, 120);
       if (!image.naturalWidth) faults.push(`does not show: ${name}`);
+      const stretched = (image.width * image.naturalHeight) / (image.height * image.naturalWidth);
+      if (Math.abs(stretched - 1) > .05) faults.push(`not in its shape: ${name}`);
       const alt = (image.getAttribute("alt") || "").trim();
       if (alt.length < 10 || /\.(png|svg|jpe?g)$/i.test(alt)) faults.push(`alt text ${JSON.stringify(alt)}: ${name}`);
     }
