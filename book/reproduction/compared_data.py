@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from book.reproduction.units import Unit
 from mlbook._arrays import Floats, Integers
@@ -59,13 +60,22 @@ def read_faces() -> tuple[Floats, Integers]:
 
 def read_scenes() -> tuple[Floats, Integers]:
     """Describe the 15 scenes by how often edges of eight directions occur in 4 × 4 parts."""
-    images, y, _ = load_image_folder("scene15")
+    images = load_image_folder("scenes15")
     need("skimage", project="scikit-image", extra="reproduce")
     from skimage.feature import hog
 
-    size = images.shape[1] // 4
-    edges = partial(hog, orientations=8, pixels_per_cell=(size, size), cells_per_block=(1, 1))
-    return np.sqrt([edges(image) for image in images]), y
+    edges = partial(hog, orientations=8, pixels_per_cell=(32, 32), cells_per_block=(1, 1))
+    return np.sqrt([edges(square(image)) for image in images]), images.y
+
+
+def square(image: NDArray[Any]) -> Floats:
+    """Cut out the middle of a grey image, as a square, and scale it to 128 × 128 pixels."""
+    from skimage.transform import resize
+
+    side = min(image.shape)
+    row, column = (image.shape[0] - side) // 2, (image.shape[1] - side) // 2
+    middle = image[row : row + side, column : column + side] / 255
+    return np.asarray(resize(middle, (128, 128), anti_aliasing=side > 128))
 
 
 DATA = {

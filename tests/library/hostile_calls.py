@@ -538,6 +538,7 @@ PLAIN = [
     "datasets.load_letters",
     "datasets.load_libras",
     "datasets.load_textures",
+    "datasets.load_views",
     "datasets.load_corel5k",
     "datasets.load_flowers",
     "datasets.load_horses",

