@@ -47,6 +47,7 @@ from mlbook.datasets.series import (
     CopyNumberProfile,
     hide_labels,
     load_neuroblastoma,
+    load_vowels,
     load_watch,
     make_change_points,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "load_neuroblastoma",
     "load_texture_patches",
     "load_views",
+    "load_vowels",
     "load_watch",
     "load_yahoo_news",
     "make_change_points",

@@ -531,6 +531,7 @@ PLAIN = [
     "datasets.load_horses",
     "datasets.load_image_folder",
     "datasets.load_neuroblastoma",
+    "datasets.load_vowels",
     "datasets.load_watch",
     "datasets.load_yahoo_news",
 ]

@@ -82,7 +82,7 @@ def test_relevant_columns_move_along_three_directions_common_to_all_sequences():
 
 
 def test_neighbouring_segments_differ():
-    factors = _draw_factors(2000, np.random.RandomState(0))
+    factors = _draw_factors(2000, 3, np.random.RandomState(0))
     jumps = np.linalg.norm(np.diff(factors, axis=0), axis=1)
     assert 1.5 <= jumps.min() < 1.55
     # Independent draws lie within 1.5 of each other with probability P(χ²₃ < 1.5² / 2) = 0.2287,
@@ -99,6 +99,18 @@ def test_irrelevant_columns_change_on_their_own():
     true = np.concatenate([np.diff(y) for y in labels]).astype(bool)
     assert steps.sum() > 1000
     assert_allclose(steps[true].mean(), steps.mean(), atol=5 * np.sqrt(steps.mean() / 40 / 210))
+
+
+@pytest.mark.parametrize("n_factors", [1, 5])
+def test_factors_and_steps_without_noise(n_factors):
+    options = {"n_irrelevant": 0, "n_factors": n_factors, "random_state": 0}
+    series, labels = make_change_points(20, noise=0, **options)
+    rows = np.concatenate(series)
+    assert np.linalg.matrix_rank(rows) == n_factors
+    for X, y in zip(series, labels, strict=True):
+        assert_array_equal(np.diff(X, axis=0).any(axis=1), np.diff(y) == 1)
+    noisy = np.concatenate(make_change_points(20, noise=3, **options)[0])
+    assert_allclose((noisy - rows).std(axis=0), 3, rtol=0.05)
 
 
 def test_seeds():
@@ -126,6 +138,8 @@ def test_seeds():
             {"irrelevant_level": -1},
             "irrelevant_level must be a finite number, at least 0",
         ),
+        ({"n_factors": 0}, "n_factors must be an integer, at least 1; got 0"),
+        ({"noise": -1}, "noise must be a finite number, at least 0"),
     ],
 )
 def test_bad_arguments(arguments, message):
