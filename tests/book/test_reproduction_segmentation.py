@@ -263,7 +263,7 @@ def test_grid_search_takes_the_best_of_its_grid(monkeypatch):
 
 @FEW_STEPS
 def test_learned_weights_find_the_feature_that_a_grid_cannot(monkeypatch):
-    monkeypatch.setattr(cuts, "SCALES3", (1.0, 2.0))
+    monkeypatch.setattr(cuts, "RANGES3", None)
     train, validation, test = made_up(2), made_up(1, seed=1), made_up(3, seed=2)
     b = cuts.learned_weights(train, validation, max_iter=3)
     assert b.argmax() == 0
