@@ -157,7 +157,7 @@ def figure2_units(scale: str) -> list[Unit]:
 def run_figure2(unit: Unit) -> dict[str, float]:
     """Losses of one test image; nothing for an image to learn from."""
     index, sizes = unit["index"], sizes_of(unit)
-    values = {}
+    values: dict[str, float] = {}
     for key, row in (("learned", LEARNED), ("grid", GRID), ("true", TRUE_PATCHES)):
         found = losses_by_image(row, *sizes)
         if index in found:

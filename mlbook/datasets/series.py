@@ -476,12 +476,12 @@ def load_vowels(
     --------
     >>> series, labels = load_vowels(random_state=0)  # doctest: +SKIP
     >>> len(series), series[0].shape, labels[0][-1]  # doctest: +SKIP
-    (10, (1008, 12), 63)
+    (10, (1004, 12), 63)
     """
     recordings: list[Floats] = []
     speakers: list[str] = []
-    for part in ("TRAIN", "TEST"):
-        name = f"datasets/data/JapaneseVowels/JapaneseVowels_{part}.ts"
+    for half in ("TRAIN", "TEST"):
+        name = f"datasets/data/JapaneseVowels/JapaneseVowels_{half}.ts"
         path = package_file("aeon", name, project="aeon")
         for line in path.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith(("#", "@")):
@@ -492,13 +492,14 @@ def load_vowels(
                 speakers.append(speaker)
     rng = check_random_state(random_state)
     said_by = np.asarray(speakers)
+    order = rng.permutation(len(recordings))
+    while len(same := np.flatnonzero(said_by[order[1:]] == said_by[order[:-1]])):
+        pair = [same[0] + 1, rng.randint(len(order))]
+        order[pair] = order[pair[::-1]]
     series: list[Floats] = []
     labels: list[Integers] = []
-    for order in np.array_split(rng.permutation(len(recordings)), 10):
-        while len(same := np.flatnonzero(said_by[order[1:]] == said_by[order[:-1]])):
-            pair = [same[0] + 1, rng.randint(len(order))]
-            order[pair] = order[pair[::-1]]
-        series.append(np.concatenate([recordings[i] for i in order]))
-        lengths = [len(recordings[i]) for i in order]
-        labels.append(np.repeat(np.arange(len(order)), lengths))
+    for part in np.array_split(order, 10):
+        series.append(np.concatenate([recordings[i] for i in part]))
+        lengths = [len(recordings[i]) for i in part]
+        labels.append(np.repeat(np.arange(len(part)), lengths))
     return series, labels
