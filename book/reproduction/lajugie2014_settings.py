@@ -77,9 +77,9 @@ def settings_units(scale: str) -> list[Unit]:
             **FIGURE_SIZES[scale],
             **options,
         }
+        for seed in range(seeds)
         for kind, options in KINDS.items()
         for level in levels
-        for seed in range(seeds)
     ]
 
 

@@ -277,7 +277,7 @@ def test_speech_is_learned_from_its_own_sequences(monkeypatch):
     assert {u["stream"] for u in units} == {"speech"} and len(units) == len(watch.METHODS1)
     found = {u["row"]: speech.run_speech(u)["speech"] for u in units if "ruptures" not in u["row"]}
     assert found[maps.ONE_SEGMENT] == pytest.approx(5)
-    assert found == {}
+    assert max(found[row] for row in (maps.OURS, maps.FULL_METRIC)) < 0.5 < found[maps.PENALTY]
     data, _ = speech._speech_data(0)
     assert {x.shape[1] for x in data} == {12 + speech.SPEECH_NOISE}
     assert max(abs(x.mean(axis=0)).max() for x in data) < 1e-9
