@@ -146,6 +146,7 @@ EXPERIMENTS = [
         id="lajugie2014-table1",
         paper=PAPER,
         title="Table 1 on another stand-in: Δ on movements measured by a smartwatch",
+        what="variant",
         data="stand-in: smartwatch recordings of ten persons, joined in random order",
         columns=[
             Column("accelerometer", "accelerometer", digits=2),

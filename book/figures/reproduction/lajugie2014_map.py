@@ -13,10 +13,10 @@ from book.figures.ages import mark_age
 from book.reproduction import Table, age_note, find, load
 from book.reproduction.lajugie2014_settings import CELLS, KINDS, LEVELS, setting
 from book.spread import mean_of
-from mlbook._arrays import Floats
+from mlbook._arrays import Floats, Integers
 from mlbook.plots import INK, subplots
 
-__all__ = ["ORDERS", "Order", "best_methods", "draws", "lead", "leads", "map_of_orders"]
+__all__ = ["ORDERS", "Order", "best_methods", "draws", "grid", "lead", "leads", "map_of_orders"]
 
 MAP = "lajugie2014-figure1-map"
 SHORT = {  # kinds of columns, as short as a phone needs
@@ -84,27 +84,35 @@ def leads(order: Order, losses: Mapping[str, Floats]) -> tuple[int, float]:
     return (-1, max(found)) if max(found) < -2 else (0, min(found))
 
 
+def grid(order: Order) -> tuple[Integers, Floats]:
+    """Whether an order holds, and by how much, by kind of columns (rows) and level (columns)."""
+    found = [
+        [leads(order, draws(setting(kind, level))) for level in LEVELS]
+        for kind in KINDS
+        if load(MAP) is not None
+    ]
+    table = np.array(found).reshape(-1, len(LEVELS), 2)
+    return table[..., 0].astype(int), table[..., 1]
+
+
 def map_of_orders() -> Figure:
     """Draw one square for each setting and order: whether it holds, and by how much."""
     figure, axes = subplots(3, 2, height=7.6)
-    stored = load(MAP) is not None
     for i, (ax, order) in enumerate(zip(axes.flat, ORDERS.values(), strict=True)):
         ax.set_title(order.title.replace(": ", ":\n", 1), fontsize=10)
         ax.set_xticks(range(len(LEVELS)), [f"{level:g}" for level in LEVELS])
         ax.set_yticks(range(len(KINDS)), [SHORT[kind] for kind in KINDS] if i % 2 == 0 else [])
         ax.tick_params(length=0, labelsize=10)
+        ax.spines[:].set_visible(False)
         if i >= 4:
             ax.set_xlabel("levels of the others")
-        codes = np.zeros((len(KINDS), len(LEVELS)), dtype=int)
-        for r, kind in enumerate(KINDS):
-            for c, level in enumerate(LEVELS):
-                if not stored:
-                    continue
-                codes[r, c], by = leads(order, draws(setting(kind, level)))
-                sign = {1: f"{min(by, 99):.0f}", 0: "–", -1: f"−{min(-by, 99):.0f}"}[codes[r, c]]
-                ax.text(c, r, sign, ha="center", va="center", color=INK, fontsize=10)
-        ax.imshow(codes, cmap=ListedColormap(SHADES), vmin=-1, vmax=1, aspect="auto")
-        ax.spines[:].set_visible(False)
+        codes, by = grid(order)
+        if len(codes):
+            ax.imshow(codes, cmap=ListedColormap(SHADES), vmin=-1, vmax=1, aspect="auto")
+        for (r, c), code in np.ndenumerate(codes):
+            size = f"{min(abs(by[r, c]), 99):.0f}"
+            sign = {1: size, 0: "–", -1: f"−{size}"}[int(code)]
+            ax.text(c, r, sign, ha="center", va="center", color=INK, fontsize=10)
     return mark_age(figure, MAP)
 
 
