@@ -302,7 +302,14 @@ def _lajugie2014() -> list[Item]:
             "The paper gives neither the scaling nor the split: both splits are shown. On Libras "
             "one cluster for everything has a loss of 14, too.",
         ),
-        ("Table 3", "normalized cuts of horses", of_images, "table3 table3-superpixels", horses, ""),
+        (
+            "Table 3",
+            "normalized cuts of horses",
+            of_images,
+            "table3 table3-superpixels",
+            horses,
+            "",
+        ),
         ("Section 5.3", "tumours, wrong regions", page, "neuroblastoma", profiles, ""),
     ]
     return [
