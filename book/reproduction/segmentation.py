@@ -156,8 +156,8 @@ NOTE3 = (
 )
 FULL = SUPERPIXEL_SIZES["full"]
 NOTE_SUPERPIXELS = (
-    "As with the pixels, but each image at full resolution is first cut into about "
-    f"{FULL['n_segments']} small patches by SLIC, which the paper does not do; a node is a patch "
+    "As with the pixels, but each image at full resolution is first cut into small patches by "
+    f"SLIC ({FULL['n_segments']} asked for), which the paper does not do; a node is a patch "
     "with its mean colour and place, all pairs joined. To learn from, a patch has the class of "
     "most of its pixels. All losses count the pixels of the full image. Ten random splits. Grid "
     f"search: {len(RANGES.colours)} × {len(RANGES.places)} pairs. True "
