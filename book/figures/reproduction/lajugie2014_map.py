@@ -21,7 +21,7 @@ __all__ = ["ORDERS", "Order", "best_methods", "draws", "grid", "lead", "leads", 
 MAP = "lajugie2014-figure1-map"
 SHORT = {  # kinds of columns, as short as a phone needs
     "as in the figure": "as in Figure 1",
-    "relevant columns independent": "relevant: single",
+    "relevant columns independent": "relevant: own levels",
     "irrelevant columns in groups": "others: in groups",
     "noise twice as large": "noise × 2",
     "90 irrelevant columns": "others: only 90",
@@ -46,8 +46,8 @@ ORDERS = {
         "all labels: margin below all", ("large_margin",), ("penalty", *ALL_PCA, *ALL_RCA)
     ),
     "few_rca": Order("20%: RCA below PCA", FEW_RCA, ALL_PCA),
-    "few_from_pca": Order("20%: margin, from PCA, below all", ("few_from_pca",), RIVALS),
-    "few_margin": Order("20%: margin, from windows, below all", ("few_large_margin",), RIVALS),
+    "few_from_pca": Order("20%, from PCA: margin below all", ("few_from_pca",), RIVALS),
+    "few_margin": Order("20%, from windows: margin below all", ("few_large_margin",), RIVALS),
 }
 
 
@@ -105,7 +105,7 @@ def map_of_orders() -> Figure:
         ax.tick_params(length=0, labelsize=10)
         ax.spines[:].set_visible(False)
         if i >= 4:
-            ax.set_xlabel("levels of the others")
+            ax.set_xlabel("levels of the others", fontsize=10)
         codes, by = grid(order)
         if len(codes):
             ax.imshow(codes, cmap=ListedColormap(SHADES), vmin=-1, vmax=1, aspect="auto")
