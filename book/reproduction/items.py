@@ -19,6 +19,7 @@ from book.reproduction.lajugie2014_sequences import fraction_key
 from book.reproduction.lajugie2014_tables import SPLITS, TABLES
 from book.reproduction.segmentation_cuts import LEARNED as LEARNED_CUTS
 from book.reproduction.segmentation_pixels import LOADERS
+from book.reproduction.segmentation_superpixels import ALL_IMAGES
 from book.reproduction.verdicts import OTHER_DATA, Judged, judge_column
 
 STANDINGS = {
@@ -329,7 +330,13 @@ def _lajugie2014() -> list[Item]:
             "Figure 2",
             "segmented horses",
             of_images,
-            note=f"{PICTURES} The page has the numbers of single images.",
+            [
+                Shown(
+                    "lajugie2014-figure2",
+                    [(ALL_IMAGES, f"{z}_jaccard") for z in ("learned", "grid")],
+                )
+            ],
+            f"{PICTURES} The page has the numbers of single images.",
         ),
     ]
 

@@ -249,7 +249,7 @@ EXPERIMENTS = [
         id="lajugie2014-figure2",
         paper="Lajugie et al. 2014",
         title="Figure 2: cuts of single horses, on superpixels",
-        what="variant",
+        what="figure",
         data="changed: the paper's horses at full resolution, cut into superpixels first",
         columns=[
             Column(f"{key}_{loss}", f"{title}, {of}", digits=2)
@@ -263,6 +263,7 @@ EXPERIMENTS = [
         paper_numbers={},
         units=figure2_units,
         run_unit=run_figure2,
-        note="The test images of the first split of the experiment on superpixels, by name.",
+        note="The test images of the first split of the experiment on superpixels, by name, and "
+        "their mean.",
     ),
 ]

@@ -40,6 +40,7 @@ RANGES = Ranges(
     places=(0.0, 0.25, 1.0, 4.0, 16.0),
 )
 N_HORSES = 328
+ALL_IMAGES = "all test images"
 
 
 class Superpixels(NamedTuple):
@@ -147,19 +148,25 @@ def run_superpixels(unit: Unit) -> dict[str, float]:
 
 
 def figure2_units(scale: str) -> list[Unit]:
-    """Every image by its name, in the first split."""
+    """Every image by its name, and their mean, in the first split."""
+    names = [f"horse{index + 1:03d}" for index in range(N_HORSES)]
     return [
-        {"row": f"horse{index + 1:03d}", "seed": 0, "index": index, **SUPERPIXEL_SIZES[scale]}
-        for index in range(N_HORSES)
+        {"row": row, "seed": 0, "index": index, **SUPERPIXEL_SIZES[scale]}
+        for index, row in enumerate([*names, ALL_IMAGES])
     ]
 
 
 def run_figure2(unit: Unit) -> dict[str, float]:
-    """Losses of one test image; nothing for an image to learn from."""
-    index, sizes = unit["index"], sizes_of(unit)
+    """Losses of one test image, or the mean of all; nothing for an image to learn from."""
+    sizes = sizes_of(unit)
     values: dict[str, float] = {}
     for key, row in (("learned", LEARNED), ("grid", GRID), ("true", TRUE_PATCHES)):
         found = losses_by_image(row, *sizes)
-        if index in found:
-            values |= dict(zip((f"{key}_loss", f"{key}_jaccard"), found[index], strict=True))
+        if unit["row"] == ALL_IMAGES:
+            pair = np.mean(list(found.values()), axis=0).tolist()
+        elif unit["index"] in found:
+            pair = list(found[unit["index"]])
+        else:
+            continue
+        values |= dict(zip((f"{key}_loss", f"{key}_jaccard"), pair, strict=True))
     return values

@@ -106,7 +106,8 @@ def test_single_horses_are_sorted_by_their_gain(stored):
         values = {"grid_jaccard": 0.5, "learned_jaccard": 0.5 - (i % 20) / 100, "true_jaccard": 0.1}
         return {"unit": {"row": f"horse{i:03d}", "seed": 0}, "values": values if i < 20 else {}}
 
-    stored({}, [unit(i) for i in range(25)])
+    mean = {"unit": {"row": "all test images", "seed": 0}, "values": unit(3)["values"]}
+    stored({}, [*(unit(i) for i in range(25)), mean])
     assert [name for name, _ in demo.gains_by_image()] == [
         f"horse{i:03d}" for i in range(19, -1, -1)
     ]
