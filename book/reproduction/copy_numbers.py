@@ -35,16 +35,23 @@ PROFILE_PENALTIES = np.geomspace(1e-5, 1e3, 161)
 KERNEL_PENALTIES = np.geomspace(1e-3, 0.5, 20)
 NO_LEARNING = "no metric learning"
 LEARNED = "five Hermite functions, learned metric"
-LEARNED_BOTH = "log ratios and Hermite functions, learned metric"
+EQUAL = "five Hermite functions, equal weights"
+SCALED = "no metric learning, scaled by the noise"
+BY_LENGTH = "no metric learning, price by length"
+SCALED_BY_LENGTH = "no metric learning, scaled by the noise, price by length"
+BOUNDED = "log ratios cut off, price by length"
 TWO = "two segments always"
 PROFILE_KERNEL = "ruptures, Gaussian kernel"
-PROFILE_METHODS: dict[str, tuple[str, ...]] = {  # features to choose from
+# Features to choose from; after a "·n" the price of a segment grows with the length of the profile.
+PROFILE_METHODS: dict[str, tuple[str, ...]] = {
     NO_LEARNING: ("x",),
-    "no metric learning, scaled by the noise": ("x/σ",),
-    "five Hermite functions, equal weights": tuple(f"ψ({width:g})" for width in WIDTHS),
-    PROFILE_KERNEL: ("kernel",),
-    LEARNED: tuple(f"ψ({width:g})" for width in WIDTHS),
-    LEARNED_BOTH: tuple(f"ψ({width:g})" for width in WIDTHS),
+    SCALED: ("x/σ",),
+    BY_LENGTH: ("x·n",),
+    SCALED_BY_LENGTH: ("x/σ·n",),
+    BOUNDED: tuple(f"cut({width:g})·n" for width in WIDTHS),
+    EQUAL: tuple(f"ψ({width:g})·n" for width in WIDTHS),
+    PROFILE_KERNEL: ("kernel·n",),
+    LEARNED: tuple(f"ψ({width:g})·n" for width in WIDTHS),
     TWO: (),
     ONE_SEGMENT: (),
 }
@@ -80,13 +87,16 @@ def wrong_regions(profile: CopyNumberProfile, labels: Integers) -> Integers:
 
 
 def profile_features(profile: CopyNumberProfile, kind: str) -> Floats:
-    """Log ratios as they are, in units of the noise, or the first five Hermite functions."""
-    x = profile.logratios
+    """Log ratios as they are, in units of the noise, cut off, or five Hermite functions."""
+    x, kind = profile.logratios, kind.removesuffix("·n")
     if kind == "x":
         return x[:, None]
     if kind == "x/σ":  # the noise, from differences of neighbours
         return x[:, None] / (median_abs_deviation(np.diff(x), scale="normal") / np.sqrt(2))
-    width = float(kind[2:-1]) * float(median_abs_deviation(x, scale="normal"))
+    name, _, number = kind.removesuffix(")").partition("(")
+    width = float(number) * float(median_abs_deviation(x, scale="normal"))
+    if name == "cut":
+        return np.clip((x - np.median(x)) / width, -1, 1)[:, None]
     return hermite_features(x, 4, scale=width)
 
 
@@ -106,23 +116,29 @@ def _profiles(limit: int | None) -> list[CopyNumberProfile]:
     return profiles
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _wrong_on_grid(kind: str, limit: int | None) -> Integers:
-    """Wrong regions of every profile at every penalty: (profiles, penalties, 4).
-
-    The penalty of a segment is multiplied by the length of the profile, except for "x".
-    """
+    """Wrong regions of every profile at every penalty: (profiles, penalties, 4)."""
     table = []
     for profile in _profiles(limit):
-        n = len(profile.logratios)
-        if kind == "kernel":
+        n = len(profile.logratios) if kind.endswith("·n") else 1
+        if kind.startswith("kernel"):
             series = profile.logratios[:, None]
             found = [kernel_segment(series, None, p * n) for p in KERNEL_PENALTIES]
             table.append(np.array([wrong_regions(profile, labels) for labels in found]))
         else:
             choices = path_choices(profile, profile_features(profile, kind))
-            table.append(choices.at(PROFILE_PENALTIES * (1 if kind == "x" else n)))
+            table.append(choices.at(PROFILE_PENALTIES * n))
     return np.array(table)
+
+
+@lru_cache(maxsize=2)
+def _wrong_always(n_segments: int, limit: int | None) -> Integers:
+    """Wrong regions if every profile has the same number of segments."""
+    profiles = _profiles(limit)
+    found = [segment(profile_features(p, "x/σ"), n_segments) for p in profiles]
+    counts = [wrong_regions(*pair) for pair in zip(profiles, found, strict=True)]
+    return np.asarray(np.sum(counts, axis=0))
 
 
 @lru_cache(maxsize=1)
@@ -172,13 +188,12 @@ def folds(profiles: Sequence[CopyNumberProfile], seed: int) -> Integers:
 
 
 def profile_units(scale: str) -> list[Unit]:
-    """Every method under several partitions of the tumours into folds."""
+    """Every method under random assignments of the tumours to folds; fewer if it takes long."""
     limit = 20 if scale == "smoke" else None
-    seeds = {"smoke": 1, "book": 1, "full": 3}[scale]
     return [
         {"row": row, "seed": seed, "limit": limit}
         for row in PROFILE_METHODS
-        for seed in range(seeds)
+        for seed in range((5 if row == LEARNED else 20) if scale == "full" else 1)
     ]
 
 
@@ -187,9 +202,7 @@ def run_profiles(unit: Unit) -> dict[str, float]:
     row, limit = unit["row"], unit["limit"]
     profiles = _profiles(limit)
     if row in (TWO, ONE_SEGMENT):
-        n_segments = 1 if row == ONE_SEGMENT else 2
-        found = [segment(profile_features(p, "x/σ"), n_segments) for p in profiles]
-        wrong = np.sum([wrong_regions(*pair) for pair in zip(profiles, found, strict=True)], axis=0)
+        wrong = _wrong_always(1 if row == ONE_SEGMENT else 2, limit)
     else:
         fold = folds(profiles, unit["seed"])
         wrong = np.zeros(4, dtype=np.int64)
@@ -197,8 +210,8 @@ def run_profiles(unit: Unit) -> dict[str, float]:
         for held_out in np.unique(fold):
             train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
             kind = min(tables, key=lambda k: tables[k][train, :, 0].sum(axis=0).min())
-            if row in (LEARNED, LEARNED_BOTH):
-                wrong += _learned_wrong(row, kind, train, test, unit)
+            if row == LEARNED:
+                wrong += _learned_wrong(kind, train, test, unit)
             else:
                 best = middle_of_best(tables[kind][train, :, 0].sum(axis=0))
                 wrong += tables[kind][test, best].sum(axis=0)
@@ -207,14 +220,13 @@ def run_profiles(unit: Unit) -> dict[str, float]:
     return {key: 100 * int(w) / n_regions for key, w in zip(keys, wrong, strict=True)}
 
 
-def _learned_wrong(row: str, kind: str, train: Integers, test: Integers, unit: Unit) -> Integers:
+def _learned_wrong(kind: str, train: Integers, test: Integers, unit: Unit) -> Integers:
     """Learn a metric from completed labels and a penalty by wrong regions; count those in test."""
     profiles, completed = _profiles(unit["limit"]), _completed(unit["limit"])
-    kinds = [kind, "x/σ"] if row == LEARNED_BOTH else [kind]
 
     def features(i: int) -> Floats:
-        stacked = np.hstack([profile_features(profiles[i], k) for k in kinds])
-        return stacked / np.sqrt(len(stacked))
+        found = profile_features(profiles[i], kind)
+        return found / np.sqrt(len(found))
 
     labels = {i: completed[i] for i in train if completed[i] is not None}
     usable = [i for i, y in labels.items() if np.diff(segment_starts(y), append=len(y)).min() >= 3]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mlbook._arrays import Floats, Integers
-from mlbook.changepoints import segment
+from mlbook.changepoints import segment, segmentation_path
 from mlbook.changepoints.labels import longest_run
 from mlbook.partitions import partition_loss
 
@@ -50,13 +50,26 @@ def tuned_penalty(
     spread = 1.0  # of the features of a Gaussian kernel, at most
     if cut is segment:
         spread = float(np.mean([x.var(axis=0).sum() for x in series]))
-    longest = max(map(len, series))
-    penalties = spread * longest * PENALTIES
-    losses = [
-        mean_loss([cut(x, penalty=p, min_length=min(min_length, len(x))) for x in series], labels)
-        for p in penalties
-    ]
-    return float(penalties[middle_of_best(np.array(losses))])
+    penalties = spread * max(map(len, series)) * PENALTIES
+    losses = []
+    for x, y in zip(series, labels, strict=True):
+        shortest = min(min_length, len(x))
+        if cut is segment:
+            losses.append(_path_losses(x, y, penalties, shortest))
+        else:
+            found = [cut(x, penalty=p, min_length=shortest) for p in penalties]
+            losses.append([partition_loss(labels, y) for labels in found])
+    return float(penalties[middle_of_best(np.mean(losses, axis=0))])
+
+
+def _path_losses(x: Floats, y: Integers, penalties: Floats, min_length: int) -> list[float]:
+    """Δ of the best segmentation at each penalty, all from one run of the dynamic program."""
+    most = len(x) // min_length
+    path = segmentation_path(x, most, min_length=min_length)
+    costs = path.distortion + np.multiply.outer(penalties, np.arange(1, most + 1))
+    chosen = costs.argmin(axis=1) + 1
+    loss = {k: partition_loss(path.labels(int(k)), y) for k in np.unique(chosen)}
+    return [loss[k] for k in chosen]
 
 
 def kernel_segment(

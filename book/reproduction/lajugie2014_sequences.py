@@ -28,7 +28,6 @@ from mlbook.datasets import hide_labels, make_change_points
 from mlbook.large_margin import LargeMarginMetric
 
 FRACTIONS = (0.1, 0.2, 0.4, 0.7, 1.0)
-STRONG_FRACTIONS = (0.1, 0.4, 1.0)
 FIGURE_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"n_series": 6, "n_samples": 200, "n_irrelevant": 20, "n_segments": (3, 4)},
     "book": {"n_series": 16},
@@ -42,29 +41,22 @@ WITHOUT_LABELS = (ONE_SEGMENT, TRUE_NUMBER, "PCA 3", "PCA 4", KERNEL)
 WITH_LABELS = (PENALTY, "RCA 3", "RCA 4", "RCA 3, windows centred", PLAIN, FROM_PCA, OURS)
 
 
-def figure1_units(
-    scale: str,
-    *,
-    level: float = 2.0,
-    seeds: int = 4,
-    fractions: tuple[float, ...] = FRACTIONS,
-    left_out: tuple[str, ...] = (),
-) -> list[Unit]:
+def figure1_units(scale: str) -> list[Unit]:
     """Every method at every fraction of labels; those that use none get all fractions at once."""
-    shown = tuple(f for f in fractions if f in (0.4, 1)) if scale == "smoke" else fractions
+    shown = (0.4, 1.0) if scale == "smoke" else FRACTIONS
     units: list[Unit] = []
-    for seed in range({"smoke": 1, "book": 2, "full": seeds}[scale]):
-        common = {"seed": seed, "level": level, **FIGURE_SIZES[scale]}
+    for seed in range({"smoke": 1, "book": 2, "full": 20}[scale]):
+        common = {"seed": seed, **FIGURE_SIZES[scale]}
         for row in WITHOUT_LABELS:
-            units.append({"row": row, "fractions": fractions, **common})
+            units.append({"row": row, "fractions": FRACTIONS, **common})
         for row in WITH_LABELS:
             units.extend({"row": row, "fractions": (f,), **common} for f in shown)
-    return [unit for unit in units if unit["row"] not in left_out]
+    return units
 
 
 @lru_cache(maxsize=1)
-def _figure1_data(seed: int, level: float, **sizes: Any) -> tuple[list[Floats], list[Integers]]:
-    return make_change_points(random_state=seed, irrelevant_level=level, **sizes)
+def _figure1_data(seed: int, **sizes: Any) -> tuple[list[Floats], list[Integers]]:
+    return make_change_points(random_state=seed, **sizes)
 
 
 def run_figure1(unit: Unit) -> dict[str, float]:
@@ -72,13 +64,20 @@ def run_figure1(unit: Unit) -> dict[str, float]:
     sizes = {key: unit[key] for key in FIGURE_SIZES["smoke"] if key in unit}
     if "n_segments" in sizes:
         sizes["n_segments"] = tuple(sizes["n_segments"])
-    series, labels = _figure1_data(unit["seed"], unit["level"], **sizes)
-    n = len(series) // 3
-    known = hide_labels(labels[:n], unit["fractions"][0], random_state=unit["seed"])
-    predict = _figure1_method(unit["row"], series[:n], known)
-    found = [predict(x, int(y[-1]) + 1) for x, y in zip(series[n:], labels[n:], strict=True)]
-    loss = mean_loss(found, labels[n:])
+    series, labels = _figure1_data(unit["seed"], **sizes)
+    loss = loss_on_test(unit["row"], unit["fractions"][0], series, labels, unit["seed"])
     return {fraction_key(fraction): loss for fraction in unit["fractions"]}
+
+
+def loss_on_test(
+    row: str, fraction: float, series: list[Floats], labels: list[Integers], seed: int
+) -> float:
+    """Learn from a third of the sequences, a fraction of their labels known; test on the rest."""
+    n = len(series) // 3
+    known = hide_labels(labels[:n], fraction, random_state=seed)
+    predict = _method(row, series[:n], known)
+    found = [predict(x, int(y[-1]) + 1) for x, y in zip(series[n:], labels[n:], strict=True)]
+    return mean_loss(found, labels[n:])
 
 
 def fraction_key(fraction: float) -> str:
@@ -86,7 +85,7 @@ def fraction_key(fraction: float) -> str:
     return f"at{round(100 * fraction)}"
 
 
-def _figure1_method(row: str, series: list[Floats], known: list[Integers]) -> Predict:
+def _method(row: str, series: list[Floats], known: list[Integers]) -> Predict:
     windows = [x[y >= 0] for x, y in zip(series, known, strict=True)]
     truth = [y[y >= 0] for y in known]
     if row == ONE_SEGMENT:

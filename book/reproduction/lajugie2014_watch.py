@@ -37,9 +37,9 @@ STREAMS = {
 }
 N_NOISE = 24
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
-WATCH_MIN_LENGTH = 5
-WATCH_KERNEL = "ruptures, Gaussian kernel, penalty only"
-WATCH_METHODS = (
+MIN_LENGTH = 5
+KERNEL = "ruptures, Gaussian kernel, penalty only"
+METHODS1 = (
     ONE_SEGMENT,
     PENALTY,
     TRUE_NUMBER,
@@ -47,7 +47,7 @@ WATCH_METHODS = (
     "PCA 3, true number",
     "RCA 3, true number",
     "RCA, true number",
-    WATCH_KERNEL,
+    KERNEL,
     OURS,
     FULL_METRIC,
 )
@@ -60,7 +60,7 @@ def watch_units(scale: str) -> list[Unit]:
         {"row": row, "seed": seed, "stream": stream, "window": window}
         for seed in range({"smoke": 1, "book": 2, "full": 5}[scale])
         for stream in STREAMS
-        for row in WATCH_METHODS
+        for row in METHODS1
         if (stream != "noise" or row != FULL_METRIC)
         and (scale != "smoke" or stream == "gyroscope" or row == PENALTY)
     ]
@@ -71,15 +71,18 @@ def _watch_data(window: int) -> tuple[list[Floats], list[Integers]]:
     """Return centred sequences of all persons, noise columns appended."""
     series, labels = load_watch(window=window, random_state=0)
     rng = np.random.default_rng(0)
-    noisy = []
-    for x in series:
-        steps = np.empty((len(x), N_NOISE))
-        for column in range(N_NOISE):
-            starts = np.sort(rng.choice(np.arange(1, len(x)), 13, replace=False))
-            own = np.searchsorted(starts, np.arange(len(x)), side="right")
-            steps[:, column] = 2 * rng.standard_normal(14)[own] + rng.standard_normal(len(x))
-        noisy.append(np.hstack([x, steps]) - np.hstack([x, steps]).mean(axis=0))
-    return noisy, labels
+    noisy = [np.hstack([x, noise_columns(len(x), N_NOISE, 14, rng)]) for x in series]
+    return [x - x.mean(axis=0) for x in noisy], labels
+
+
+def noise_columns(n: int, n_columns: int, k: int, rng: np.random.Generator) -> Floats:
+    """Draw columns with k levels each, of deviation 2 and at places of their own, and noise."""
+    columns = np.empty((n, n_columns))
+    for column in range(n_columns):
+        starts = np.sort(rng.choice(np.arange(1, n), k - 1, replace=False))
+        own = np.searchsorted(starts, np.arange(n), side="right")
+        columns[:, column] = 2 * rng.standard_normal(k)[own] + rng.standard_normal(n)
+    return columns
 
 
 def run_watch(unit: Unit) -> dict[str, float]:
@@ -87,15 +90,20 @@ def run_watch(unit: Unit) -> dict[str, float]:
     everyone, labels = _watch_data(unit["window"])
     order = np.roll(np.arange(10), 2 * unit["seed"])
     columns = STREAMS[unit["stream"]]
-    pooled = np.concatenate([everyone[i][:, columns] for i in order[:4]]).std(axis=0)
-    series = [everyone[i][:, columns] / pooled for i in order]
-    truth = [labels[i] for i in order]
-    predict = _watch_method(unit["row"], series[:7], truth[:7])
-    found = [predict(x, int(y[-1]) + 1) for x, y in zip(series[7:], truth[7:], strict=True)]
-    return {unit["stream"]: mean_loss(found, truth[7:])}
+    series = [everyone[i][:, columns] for i in order]
+    return {unit["stream"]: loss_of(unit["row"], series, [labels[i] for i in order])}
 
 
-def _watch_method(row: str, series: list[Floats], labels: list[Integers]) -> Predict:
+def loss_of(row: str, series: list[Floats], labels: list[Integers]) -> float:
+    """Learn from four centred sequences, choose on the next three; mean loss on the others."""
+    pooled = np.concatenate(series[:4]).std(axis=0)
+    scaled = [x / pooled for x in series]
+    predict = _method(row, scaled[:7], labels[:7])
+    found = [predict(x, int(y[-1]) + 1) for x, y in zip(scaled[7:], labels[7:], strict=True)]
+    return mean_loss(found, labels[7:])
+
+
+def _method(row: str, series: list[Floats], labels: list[Integers]) -> Predict:
     if row.startswith(OURS):
         return _validated_model(row, series, labels)
     if row == ONE_SEGMENT:
@@ -106,11 +114,11 @@ def _watch_method(row: str, series: list[Floats], labels: list[Integers]) -> Pre
     if row.startswith("RCA"):
         components = rca(series, labels, 3 if "3" in row else len(components), True)
     if "true number" in row:
-        return map_and_segment(components, WATCH_MIN_LENGTH)
-    cut = kernel_segment if row == WATCH_KERNEL else segment
+        return map_and_segment(components, MIN_LENGTH)
+    cut = kernel_segment if row == KERNEL else segment
     mapped = [x @ components for x in series]
-    penalty = tuned_penalty(mapped, labels, WATCH_MIN_LENGTH, cut)
-    return lambda x, k: cut(x @ components, penalty=penalty, min_length=WATCH_MIN_LENGTH)
+    penalty = tuned_penalty(mapped, labels, MIN_LENGTH, cut)
+    return lambda x, k: cut(x @ components, penalty=penalty, min_length=MIN_LENGTH)
 
 
 def _validated_model(row: str, series: list[Floats], labels: list[Integers]) -> Predict:
@@ -120,7 +128,7 @@ def _validated_model(row: str, series: list[Floats], labels: list[Integers]) -> 
         model = LargeMarginMetric(
             metric="full" if "full" in row else "diagonal",
             alpha=alpha,
-            min_length=WATCH_MIN_LENGTH,
+            min_length=MIN_LENGTH,
             tol=1e-2,
             max_iter=100,
         )

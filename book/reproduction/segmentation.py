@@ -12,11 +12,10 @@ from __future__ import annotations
 from book.reproduction.experiment import Column, Experiment, Number
 from book.reproduction.segmentation_collages import SIZES5, WINDOW, run_table5, units5
 from book.reproduction.segmentation_cuts import (
-    COLOUR_EXPONENTS,
     DIFFERENCE,
     GRID,
     LEARNED,
-    POSITION_EXPONENTS,
+    RANGES3,
     SIZES3,
     run_table3,
     units3,
@@ -31,6 +30,14 @@ from book.reproduction.segmentation_pixels import (
     units4,
 )
 from book.reproduction.segmentation_scenes import RESTARTS
+from book.reproduction.segmentation_superpixels import (
+    RANGES,
+    SUPERPIXEL_SIZES,
+    figure2_units,
+    run_figure2,
+    run_superpixels,
+    superpixel_units,
+)
 from mlbook.baselines import N_PAIRS
 
 TITLES = {"horses": "Horses", "flowers": "Flowers"}
@@ -143,10 +150,31 @@ NOTE3 = (
     f"Images are {SIZES3['full']['height']} pixels high, all pairs of pixels joined; the paper's "
     "size is not given. Learned: five weights, the scale chosen on the training images and the "
     "weight of the score on the 10 others. Grid search: one weight for colour and one for "
-    f"position, {len(COLOUR_EXPONENTS)} × {len(POSITION_EXPONENTS)} pairs, chosen on the same 20 "
+    f"position, {len(RANGES3.colours)} × {len(RANGES3.places)} pairs, chosen on the same 20 "
     "images. Jaccard distance: of the horse and the segment that fits it best, as the paper does "
     "not say. σ is the standard deviation of the difference over images."
 )
+FULL = SUPERPIXEL_SIZES["full"]
+NOTE_SUPERPIXELS = (
+    "As with the pixels, but each image at full resolution is first cut into small patches by "
+    f"SLIC ({FULL['n_segments']} asked for), which the paper does not do; a node is a patch "
+    "with its mean colour and place, all pairs joined. To learn from, a patch has the class of "
+    "most of its pixels. All losses count the pixels of the full image. Ten random splits. Grid "
+    f"search: {len(RANGES.colours)} × {len(RANGES.places)} pairs. True "
+    "classes of the patches: every patch has the class of most of its pixels."
+)
+TABLE3_COLUMNS = (
+    Column("loss", "loss of Eq. 8", digits=2),
+    Column("jaccard", "Jaccard distance", digits=2),
+    Column("loss_sd", "loss, σ", digits=2),
+    Column("jaccard_sd", "Jaccard distance, σ", digits=2),
+)
+TABLE3_NUMBERS = {
+    LEARNED: {"loss": "1.54", "jaccard": "0.45"},
+    GRID: {"loss": "1.77", "jaccard": "0.53"},
+    DIFFERENCE: {"loss_sd": "0.3", "jaccard_sd": "0.11"},
+}
+TABLE3_WORDS = {DIFFERENCE: {"loss": "1.54 less 1.77", "jaccard": "0.45 less 0.53"}}
 EXPERIMENTS = [
     Experiment(
         id="law2016-table4",
@@ -197,22 +225,45 @@ EXPERIMENTS = [
         data=f"changed: the paper's horses, {SIZES3['full']['height']} pixels high (the paper's "
         f"size is not given), {SIZES3['full']['n_test']} to test on (the paper has 318), 10 more "
         "to choose by, five splits",
-        columns=(
-            Column("loss", "loss of Eq. 8", digits=2),
-            Column("jaccard", "Jaccard distance", digits=2),
-            Column("loss_sd", "loss, σ", digits=2),
-            Column("jaccard_sd", "Jaccard distance, σ", digits=2),
-        ),
-        paper_numbers={
-            LEARNED: {"loss": "1.54", "jaccard": "0.45"},
-            GRID: {"loss": "1.77", "jaccard": "0.53"},
-            DIFFERENCE: {"loss_sd": "0.3", "jaccard_sd": "0.11"},
-        },
-        paper_words={
-            DIFFERENCE: {"loss": "1.54 less 1.77", "jaccard": "0.45 less 0.53"},
-        },
+        columns=TABLE3_COLUMNS,
+        paper_numbers=TABLE3_NUMBERS,
+        paper_words=TABLE3_WORDS,
         units=units3,
         run_unit=run_table3,
         note=NOTE3,
+    ),
+    Experiment(
+        id="lajugie2014-table3-superpixels",
+        paper="Lajugie et al. 2014",
+        title="Table 3: normalized cuts of horses, on superpixels",
+        data="changed: the paper's horses at full resolution, cut into superpixels first, "
+        f"{FULL['n_test']} to test on (the paper has 318), 10 more to choose by, ten splits",
+        columns=TABLE3_COLUMNS,
+        paper_numbers=TABLE3_NUMBERS,
+        paper_words=TABLE3_WORDS,
+        units=superpixel_units,
+        run_unit=run_superpixels,
+        note=NOTE_SUPERPIXELS,
+    ),
+    Experiment(
+        id="lajugie2014-figure2",
+        paper="Lajugie et al. 2014",
+        title="Figure 2: cuts of single horses, on superpixels",
+        what="figure",
+        data="changed: the paper's horses at full resolution, cut into superpixels first",
+        columns=[
+            Column(f"{key}_{loss}", f"{title}, {of}", digits=2)
+            for loss, of in (("jaccard", "Jaccard distance"), ("loss", "loss of Eq. 8"))
+            for key, title in (
+                ("grid", GRID),
+                ("learned", LEARNED),
+                ("true", "true classes of the patches"),
+            )
+        ],
+        paper_numbers={},
+        units=figure2_units,
+        run_unit=run_figure2,
+        note="The test images of the first split of the experiment on superpixels, by name, and "
+        "their mean.",
     ),
 ]

@@ -28,11 +28,23 @@ SIZES3: dict[str, dict[str, Any]] = {
     "full": {"n_train": 10, "n_validation": 10, "n_test": 308, "height": 12, "max_iter": 10},
 }
 SPLITS3 = {"smoke": 1, "book": 1, "full": 5}
-COLOUR_EXPONENTS = (0.25, 0.5, 1.0, 2.0, 4.0)
-POSITION_EXPONENTS = (0.0, 0.25, 1.0, 4.0)
 SCORE_WEIGHTS = (2.5, 5.0, 10.0)
-SCALES3 = (0.5, 1.0, 2.0, 4.0)
 LEARNED, GRID, DIFFERENCE = "learned metric", "grid search", "learned − grid search"
+
+
+class Ranges(NamedTuple):
+    """Mean exponents of a pair to choose from: of learned weights, and of the grid search."""
+
+    scales: tuple[float, ...]
+    colours: tuple[float, ...]
+    places: tuple[float, ...]
+
+
+RANGES3 = Ranges(
+    scales=(0.5, 1.0, 2.0, 4.0),
+    colours=(0.25, 0.5, 1.0, 2.0, 4.0),
+    places=(0.0, 0.25, 1.0, 4.0),
+)
 
 
 class ThreeParts(NamedTuple):
@@ -89,7 +101,7 @@ def cut_losses(scenes: Sequence[Scene], b: Floats) -> Floats:
     )
 
 
-def grid_search(scenes: Sequence[Scene]) -> Floats:
+def grid_search(scenes: Sequence[Scene], ranges: Ranges = RANGES3) -> Floats:
     """Weights of least loss among those with one exponent for colour and one for position."""
     squares = [
         squared_differences(X, np.array(np.triu_indices(len(X), 1))).mean(axis=0) for X, _ in scenes
@@ -97,16 +109,21 @@ def grid_search(scenes: Sequence[Scene]) -> Floats:
     spread = np.mean(squares, axis=0)
     grid = [
         np.repeat([colour / spread[:3].sum(), position / spread[3:].sum()], [3, 2])
-        for colour, position in product(COLOUR_EXPONENTS, POSITION_EXPONENTS)
+        for colour, position in product(ranges.colours, ranges.places)
     ]
     return min(grid, key=lambda b: cut_losses(scenes, b)[:, 0].mean())
 
 
-def learned_weights(train: Sequence[Scene], validation: Sequence[Scene], max_iter: int) -> Floats:
+def learned_weights(
+    train: Sequence[Scene],
+    validation: Sequence[Scene],
+    max_iter: int,
+    ranges: Ranges = RANGES3,
+) -> Floats:
     """Weights learned on the one, the weight of their score chosen on the other."""
     found = [
         NormalizedCutMetric(
-            scales=SCALES3, score_weight=weight, max_iter=max_iter, tol=1e-3, random_state=0
+            scales=ranges.scales, score_weight=weight, max_iter=max_iter, tol=1e-3, random_state=0
         )
         .fit([X for X, _ in train], [y for _, y in train])
         .weights_

@@ -48,6 +48,7 @@ from mlbook.datasets.series import (
     CopyNumberProfile,
     hide_labels,
     load_neuroblastoma,
+    load_vowels,
     load_watch,
     make_change_points,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "load_neuroblastoma",
     "load_textures",
     "load_views",
+    "load_vowels",
     "load_watch",
     "load_yahoo_news",
     "make_change_points",

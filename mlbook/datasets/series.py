@@ -19,11 +19,11 @@ __all__ = [
     "CopyNumberProfile",
     "hide_labels",
     "load_neuroblastoma",
+    "load_vowels",
     "load_watch",
     "make_change_points",
 ]
 
-N_FACTORS = 3  # directions in which the relevant columns of make_change_points move
 LEVEL = 2.0  # standard deviation of the level of a relevant column
 LEAST_JUMP = 1.5  # least distance between the factors of neighbouring segments
 WATCH_SHA256 = "eb122f23cdf06ef6bd6c6c5312958ec5cf9d038e2e6d457b8081662c75a42537"
@@ -38,17 +38,19 @@ def make_change_points(
     n_segments: tuple[int, int] = (6, 10),
     min_length: int = 20,
     irrelevant_level: float = 2.0,
+    n_factors: int = 3,
+    noise: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[list[Floats], list[Integers]]:
     """Sequences of which few columns change together and the others on their own.
 
     The setting of Lajugie 2014, Figure 1: 300 columns, 600 time steps, 10 relevant columns. The
     paper says no more of it, so the rest is ours. The first `n_relevant` columns jump at the
-    change points that the labels tell. Their levels are linear in three factors, 2Lu_k in
+    change points that the labels tell. Their levels are linear in a few factors, 2Lu_k in
     segment k, where the rows of L are unit vectors, the same for all sequences of one call, and
     u_k is standard normal, drawn again until it is at least 1.5 away from u_(k-1). Every other
     column has change points of its own, drawn in the same way, with independent normal levels.
-    All columns have standard normal noise.
+    All columns have normal noise.
 
     A sequence with K segments has each set of change points that keeps all segments at
     `min_length` or more with the same probability. Because L is drawn anew by every call,
@@ -71,6 +73,11 @@ def make_change_points(
         Standard deviation of the levels of the irrelevant columns. At 2, that of the relevant
         ones, the first three principal components of ten sequences find far more of the change
         points than all columns do; at 2.5 hardly more.
+    n_factors : int, default=3
+        Number of factors in which the levels of the relevant columns are linear. With as many as
+        columns, these move nearly on their own.
+    noise : float, default=1.0
+        Standard deviation of the noise; at 0 the columns are steps.
     random_state : int, RandomState instance or None, default=None
         Randomness of the draw.
 
@@ -100,6 +107,8 @@ def make_change_points(
     n_irrelevant = check_integer(n_irrelevant, "n_irrelevant", least=0)
     min_length = check_integer(min_length, "min_length", least=1)
     irrelevant_level = check_number(irrelevant_level, "irrelevant_level", least=0, most=1e100)
+    n_factors = check_integer(n_factors, "n_factors", least=1)
+    noise = check_number(noise, "noise", least=0, most=1e100)
     least, most = check_integers(n_segments, "n_segments", 2, least=1)
     if most < least:
         raise ValueError(f"n_segments must be a least and a greatest number; got {n_segments!r}")
@@ -109,7 +118,7 @@ def make_change_points(
             f"n_samples={n_samples}"
         )
     rng = check_random_state(random_state)
-    loadings = rng.standard_normal((n_relevant, N_FACTORS))
+    loadings = rng.standard_normal((n_relevant, n_factors))
     loadings /= np.linalg.norm(loadings, axis=1, keepdims=True)
 
     def draw_labels() -> Integers:
@@ -124,8 +133,8 @@ def make_change_points(
     series, labels = [], []
     for _ in range(n_series):
         y = draw_labels()
-        factors = _draw_factors(int(y[-1]) + 1, rng)
-        X = rng.standard_normal((n_samples, n_relevant + n_irrelevant))
+        factors = _draw_factors(int(y[-1]) + 1, n_factors, rng)
+        X = noise * rng.standard_normal((n_samples, n_relevant + n_irrelevant))
         X[:, :n_relevant] += LEVEL * (factors @ loadings.T)[y]
         for column in range(n_relevant, n_relevant + n_irrelevant):
             own = draw_labels()
@@ -135,11 +144,11 @@ def make_change_points(
     return series, labels
 
 
-def _draw_factors(k: int, rng: np.random.RandomState) -> Floats:
+def _draw_factors(k: int, n_factors: int, rng: np.random.RandomState) -> Floats:
     """Draw standard normal factors of k segments, neighbours at least LEAST_JUMP apart."""
-    factors = [rng.standard_normal(N_FACTORS)]
+    factors = [rng.standard_normal(n_factors)]
     while len(factors) < k:
-        draw = rng.standard_normal(N_FACTORS)
+        draw = rng.standard_normal(n_factors)
         if np.linalg.norm(draw - factors[-1]) >= LEAST_JUMP:
             factors.append(draw)
     return np.array(factors)
@@ -428,3 +437,69 @@ def _aggregate(recording: Floats, window: int) -> Floats:
     windows = recording[: n_windows * window].reshape(n_windows, window, 2, 3)
     moments = np.stack([windows.mean(axis=1), windows.std(axis=1)], axis=2)
     return moments.reshape(n_windows, 12)
+
+
+def load_vowels(
+    *, random_state: int | np.random.RandomState | None = None
+) -> tuple[list[Floats], list[Integers]]:
+    """Load speech of nine men, joined to ten sequences in which the speaker changes 63 times.
+
+    Stands in for the TV shows of Lajugie 2014, Table 1, which cannot be had. The package aeon
+    carries 640 recordings of the Japanese vowels a and e, said one after the other by one of nine
+    men, each as 7 to 29 frames of 12 numbers that describe the sound (cepstral coefficients of
+    linear prediction). The recordings are real; that one follows another is not: they are
+    dealt to ten sequences of 64 at random, never two of the same speaker in a row.
+
+    Source: M. Kudo, J. Toyama, M. Shimbo, *Japanese Vowels*, UCI Machine Learning Repository,
+    1999, doi:10.24432/C5NS47.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        Randomness of the order of the recordings.
+
+    Returns
+    -------
+    series : list of 10 ndarray of shape (n_frames, 12)
+        One sequence each, of about 1000 frames.
+    labels : list of 10 ndarray of shape (n_frames,)
+        Which recording of the sequence a frame is from, 0 to 63.
+
+    Raises
+    ------
+    ImportError
+        If aeon is not installed.
+    ValueError
+        If a file does not hold recordings of 12 columns.
+
+    Examples
+    --------
+    >>> series, labels = load_vowels(random_state=0)  # doctest: +SKIP
+    >>> len(series), series[0].shape, labels[0][-1]  # doctest: +SKIP
+    (10, (1004, 12), 63)
+    """
+    recordings: list[Floats] = []
+    speakers: list[str] = []
+    for half in ("TRAIN", "TEST"):
+        name = f"datasets/data/JapaneseVowels/JapaneseVowels_{half}.ts"
+        path = package_file("aeon", name, project="aeon")
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith(("#", "@")):
+                *columns, speaker = line.split(":")
+                if len(columns) != 12:
+                    raise ValueError(f"{path}: a recording has 12 columns; got {len(columns)}")
+                recordings.append(np.array([c.split(",") for c in columns], dtype=np.float64).T)
+                speakers.append(speaker)
+    rng = check_random_state(random_state)
+    said_by = np.asarray(speakers)
+    order = rng.permutation(len(recordings))
+    while len(same := np.flatnonzero(said_by[order[1:]] == said_by[order[:-1]])):
+        pair = [same[0] + 1, rng.randint(len(order))]
+        order[pair] = order[pair[::-1]]
+    series: list[Floats] = []
+    labels: list[Integers] = []
+    for part in np.array_split(order, 10):
+        series.append(np.concatenate([recordings[i] for i in part]))
+        lengths = [len(recordings[i]) for i in part]
+        labels.append(np.repeat(np.arange(len(part)), lengths))
+    return series, labels

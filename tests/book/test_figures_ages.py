@@ -7,7 +7,13 @@ pytest.importorskip("IPython")
 from matplotlib.figure import Figure
 
 from book.figures import ages, comparison
-from book.figures.reproduction import komodakis2011, lajugie2014, law2017, law2017_images
+from book.figures.reproduction import (
+    komodakis2011,
+    lajugie2014,
+    lajugie2014_map,
+    law2017,
+    law2017_images,
+)
 
 pytestmark = pytest.mark.book
 
@@ -19,6 +25,7 @@ DRAWN = {  # figures from stored results, and from which
     ),
     "rho": (komodakis2011.f_against_rho, ["komodakis2011-figure2"]),
     "curves": (lajugie2014.curves, ["lajugie2014-figure1"]),
+    "map": (lajugie2014_map.map_of_orders, ["lajugie2014-figure1-map"]),
     "alphas": (
         law2017.alpha_curves,
         [f"law2017-table3{end}" for end in ("-eighth", "-faces", "-digits")],

@@ -49,13 +49,21 @@ def test_sequences_show_the_change_points_of_the_relevant_columns():
 
 def test_table2_merges_the_verdicts_of_both_splits(monkeypatch):
     made = {"iris_same": ["a", "1", "2", "differs"], "iris_half": ["a", "1", "1", "matches"]}
-    made |= {"wine_same": ["b", "1", "2", "differs"], "wine_half": ["b", "1", "3", "differs"]}
+    made |= {
+        "wine_same": ["b", "2 ± 1", "2", "matches"],
+        "wine_half": ["b", "2 ± 1", "3", "matches"],
+    }
+    made |= {"libras_same": ["c", "–", "2", ""], "libras_half": ["c", "–", "3", ""]}
     monkeypatch.setattr(demo, "comparison", lambda name, column: Table([], [made[column]], "old"))
     header, rows, note = demo.table2("iris")
-    assert note == "old"
+    assert note == "One cluster for everything has a loss of 2. old"
     assert header == ["", "paper", "train = test", "half and half", "verdict"]
     assert rows == [["a", "1", "2", "1", "differs / matches"]]
-    assert demo.table2("wine")[1] == [["b", "1", "2", "3", "differs"]]
+    assert demo.table2("wine").rows == [
+        ["b", "2 ± 1", "2", "3", "matches; no better than one cluster"]
+    ]
+    assert demo.table2("libras").rows == [["c", "–", "2", "3", ""]]
+    assert [demo.one_cluster(name) for name in ("letters", "libras")] == [25, 14]
 
 
 def test_irrelevant_columns_push_relevant_ones_out_of_the_components():

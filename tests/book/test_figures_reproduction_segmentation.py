@@ -78,6 +78,47 @@ def test_paired_tests_have_a_row_for_each_split(stored):
     assert demo.paired_tests()[1] == []
 
 
+def test_cuts_of_horses_stand_beside_the_paper(monkeypatch):
+    def cell(mean):
+        return {"mean": mean, "sd": 0.2, "median": mean, "n": 4}
+
+    made = {
+        "lajugie2014-table3": {"learned metric": {"loss": cell(1.4)}},
+        "lajugie2014-table3-superpixels": {
+            "learned metric": {"loss": cell(1.3)},
+            "true classes of the patches": {"loss": cell(0.4)},
+        },
+    }
+    monkeypatch.setattr(demo, "load", lambda name: {"summary": made[name]})
+    monkeypatch.setattr(demo, "age_note", lambda *names: f"old: {' '.join(names)}")
+    header, rows, note = demo.cuts_of_horses("loss")
+    assert header == ["", "paper", "12 pixels high", "superpixels"]
+    found = {row: cells for row, *cells in rows}
+    assert found["learned metric"] == ["1.54", "1.40 ± 0.10 (4)", "1.30 ± 0.10 (4)"]
+    assert found["learned − grid search"] == ["1.54 less 1.77", "–", "–"]
+    assert found["true classes of the patches"] == ["–", "–", "0.40 ± 0.10 (4)"]
+    assert note.endswith("old: lajugie2014-table3 lajugie2014-table3-superpixels")
+    assert note.count("No verdict. Changed data") == 2
+
+
+def test_single_horses_are_sorted_by_their_gain(stored):
+    def unit(i):
+        values = {"grid_jaccard": 0.5, "learned_jaccard": 0.5 - (i % 20) / 100, "true_jaccard": 0.1}
+        return {"unit": {"row": f"horse{i:03d}", "seed": 0}, "values": values if i < 20 else {}}
+
+    mean = {"unit": {"row": "all test images", "seed": 0}, "values": unit(3)["values"]}
+    stored({}, [*(unit(i) for i in range(25)), mean])
+    assert [name for name, _ in demo.gains_by_image()] == [
+        f"horse{i:03d}" for i in range(19, -1, -1)
+    ]
+    _, rows, note = demo.single_horses()
+    assert note == "old: lajugie2014-figure2" and len(rows) == 9
+    assert rows[0] == ["1 of 20", "horse019", "0.50", "0.31", "0.10"]
+    assert rows[-1][:2] == ["20 of 20", "horse000"]
+    stored({})
+    assert demo.single_horses()[1] == []
+
+
 def test_by_split_follows_the_seeds_and_the_columns(stored):
     def unit(row, seed, **values):
         return {"unit": {"row": row, "seed": seed}, "values": values}

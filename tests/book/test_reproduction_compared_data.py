@@ -84,9 +84,12 @@ def test_faces_are_means_of_squares(monkeypatch):
 
 def test_scenes_count_edges_by_direction(monkeypatch):
     pytest.importorskip("skimage")
-    stripes = np.tile(np.repeat([0.0, 1.0], 8), (128, 8))
-    images = np.array([stripes, stripes.T])
-    monkeypatch.setattr(room, "load_image_folder", lambda name: (images, np.array([0, 1]), []))
+    stripes = np.tile(np.repeat([0, 255], 8), (128, 8)).astype(np.uint8)
+
+    class Images(list):
+        y = np.array([0, 1])
+
+    monkeypatch.setattr(room, "load_image_folder", lambda name: Images([stripes, stripes.T]))
     X, _ = room.read_scenes()
     assert X.shape == (2, 128)
     first, second = X.reshape(2, 16, 8).sum(axis=1).argmax(axis=1)

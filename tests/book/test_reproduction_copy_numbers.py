@@ -18,7 +18,7 @@ from mlbook.datasets import CopyNumberProfile
 def fresh():
     """No data of one test is seen by another."""
     yield
-    for cached in (room._profiles, room._wrong_on_grid, room._completed):
+    for cached in (room._profiles, room._wrong_on_grid, room._wrong_always, room._completed):
         cached.cache_clear()
 
 
@@ -88,6 +88,26 @@ def test_features_of_profiles():
     z = (x - np.median(x)) / (4 * width)
     first = np.pi**-0.25 * np.exp(-(z**2) / 2)
     assert_allclose(room.profile_features(tumour, "ψ(4)")[:, 0], first, rtol=1e-4)
+
+
+def test_log_ratios_are_cut_off_at_a_multiple_of_their_deviation():
+    x = np.r_[np.linspace(-1, 1, 201), 50.0, -70.0]
+    width = 2 * 1.4826 * np.median(abs(x - np.median(x)))
+    found = room.profile_features(profile(x, [[0, 1]], [0]), "cut(2)·n")
+    assert found.shape == (203, 1) and found[-2:, 0].tolist() == [1, -1]
+    assert_allclose(found[:201, 0], np.clip(x[:201] / width, -1, 1), rtol=1e-4, atol=1e-9)
+
+
+def test_the_price_grows_with_the_length_only_where_said(monkeypatch):
+    rng = np.random.default_rng(0)
+    tumours = [profile(rng.normal(size=n), [[0, 10 * n]], [0]) for n in (10, 40)]
+    monkeypatch.setattr(room, "_profiles", lambda limit: tumours)
+    grid = room.PROFILE_PENALTIES
+    flat, growing = (room._wrong_on_grid(kind, None)[..., 0] for kind in ("x", "x·n"))
+    for tumour, one, other in zip(tumours, flat, growing, strict=True):
+        n = len(tumour.logratios)
+        least = [grid[found == 0].min() for found in (one, other)]
+        assert least[0] > least[1] and least[1] == pytest.approx(least[0] / n, rel=0.2)
 
 
 def test_folds_keep_tumours_together():

@@ -1,5 +1,6 @@
 """Protocols of the experiments of Lajugie 2014."""
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -9,17 +10,25 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
-from book import reproduction as experiments
 from book.reproduction import lajugie2014
 from book.reproduction import lajugie2014_maps as maps
 from book.reproduction import lajugie2014_sequences as sequences
+from book.reproduction import lajugie2014_settings as settings
+from book.reproduction import lajugie2014_speech as speech
 from book.reproduction import lajugie2014_tables as tables
 from book.reproduction import lajugie2014_watch as watch
 from mlbook.changepoints import segment, segment_matrix
+from mlbook.datasets import make_change_points
 from mlbook.large_margin import LargeMarginMetric
 from mlbook.partitions import partition_loss
 
-CACHED = (watch._watch_data, tables._table, tables._learned_map)
+CACHED = (
+    sequences._figure1_data,
+    speech._speech_data,
+    watch._watch_data,
+    tables._table,
+    tables._learned_map,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -125,10 +134,7 @@ def test_figure_1_units_cover_every_fraction_once():
     units = sequences.figure1_units("full")
     cells = Counter((u["row"], u["seed"], f) for u in units for f in u["fractions"])
     assert set(cells.values()) == {1}
-    assert len(cells) == 12 * 4 * len(sequences.FRACTIONS)
-    strong = experiments.find("lajugie2014-figure1-strong").units("full")
-    assert {u["level"] for u in strong} == {2.5} and {u["level"] for u in units} == {2.0}
-    assert sequences.FROM_PCA not in {u["row"] for u in strong}
+    assert len(cells) == 12 * 20 * len(sequences.FRACTIONS)
 
 
 def test_figure_1_tells_the_story():
@@ -143,6 +149,46 @@ def test_figure_1_tells_the_story():
     assert loss[maps.ONE_SEGMENT] == 2.25  # mean number of segments less one
     assert loss[maps.OURS] < 0.1 and found[maps.OURS]["at40"] < 0.1
     assert found["PCA 3"]["at40"] == loss["PCA 3"]  # labels are not used
+
+
+def test_map_has_twenty_settings_of_twenty_draws():
+    units = settings.settings_units("full")
+    cells = Counter((u["row"], u["seed"]) for u in units)
+    assert set(cells.values()) == {1} and len(cells) == 20 * 20
+    options = {json.dumps({k: v for k, v in u.items() if k not in ("row", "seed")}) for u in units}
+    assert len(options) == 20
+
+
+def test_map_and_figure_agree_where_they_are_the_same():
+    """The setting of the figure is a cell of the map: the same draws, the same losses."""
+    small = settings.FIGURE_SIZES["smoke"]
+    unit = {"row": "", "seed": 3, "irrelevant_level": 2.0, **small}
+    found = settings.run_setting(unit)
+    for key, (row, fraction) in settings.CELLS.items():
+        same = sequences.run_figure1({"row": row, "fractions": (fraction,), "seed": 3, **small})
+        assert found[key] == same[sequences.fraction_key(fraction)]
+
+
+def test_grouped_columns_jump_together():
+    series, labels = settings.draw_series(
+        0, grouped=True, noise=0.0, n_series=2, n_samples=200, n_irrelevant=40
+    )
+    assert series[0].shape == (200, 50) and len(labels) == 2
+    jumps = [np.flatnonzero(np.diff(column)).tolist() for column in series[0].T]
+    true = np.flatnonzero(np.diff(labels[0])).tolist()
+    assert all(found == true for found in jumps[:10])
+    groups = [jumps[10 + 10 * g : 20 + 10 * g] for g in range(4)]
+    assert all(found == group[0] for group in groups for found in group)
+    assert groups[0][0] != groups[1][0] and groups[0][0] != true
+    assert_array_equal(series[0][:, 10], -series[0][:, 11])
+    noisy, _ = settings.draw_series(
+        0, grouped=True, noise=2.0, n_series=2, n_samples=200, n_irrelevant=40
+    )
+    assert np.std(noisy[0] - series[0]) == pytest.approx(2, rel=0.05)
+    plain, _ = settings.draw_series(0, n_series=1, n_samples=200, n_irrelevant=40)
+    assert_array_equal(
+        plain[0], make_change_points(1, n_samples=200, n_irrelevant=40, random_state=0)[0][0]
+    )
 
 
 # --- Table 1 ---------------------------------------------------------------------------------
@@ -179,7 +225,7 @@ def test_persons_are_split_as_said(persons, monkeypatch, seed):
 
         return predict
 
-    monkeypatch.setattr(watch, "_watch_method", method)
+    monkeypatch.setattr(watch, "_method", method)
     unit = {"row": "", "seed": seed, "stream": "gyroscope", "window": 50}
     assert watch.run_watch(unit) == {"gyroscope": pytest.approx(4)}
     order = np.roll([50 + 5 * person for person in range(10)], 2 * seed)
@@ -207,6 +253,49 @@ def test_watch_recordings():
     except ImportError as error:
         pytest.skip(str(error))
     assert 0 < value["both"] < 5
+
+
+def test_noise_columns_jump_at_places_of_their_own():
+    columns = watch.noise_columns(6000, 40, 5, np.random.default_rng(0))
+    assert columns.shape == (6000, 40)
+    assert np.std(columns) == pytest.approx(np.sqrt(5), rel=0.15)
+    jumps = [segment(x[:, None], n_segments=5) for x in columns.T[:6]]
+    parts = [np.std(x[y == k]) for x, y in zip(columns.T, jumps, strict=False) for k in range(5)]
+    assert np.median(parts) == pytest.approx(1, rel=0.05)
+    assert len({tuple(np.flatnonzero(np.diff(y))) for y in jumps}) == 6
+
+
+def test_speech_is_learned_from_its_own_sequences(monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = [np.repeat(np.arange(6), 9 + i) for i in range(10)]
+    series = [
+        np.c_[6.0 * (y % 2), np.zeros((len(y), 11))] + rng.normal(size=(len(y), 12)) + 50
+        for y in labels
+    ]
+    monkeypatch.setattr(speech, "load_vowels", lambda random_state: (series, labels))
+    units = speech.speech_units("smoke")
+    assert {u["stream"] for u in units} == {"speech"} and len(units) == len(watch.METHODS1)
+    found = {u["row"]: speech.run_speech(u)["speech"] for u in units if "ruptures" not in u["row"]}
+    assert found[maps.ONE_SEGMENT] == pytest.approx(5)
+    assert max(found[row] for row in (maps.OURS, maps.FULL_METRIC)) < 0.5 < found[maps.PENALTY]
+    data, _ = speech._speech_data(0)
+    assert {x.shape[1] for x in data} == {12 + speech.SPEECH_NOISE}
+    assert max(abs(x.mean(axis=0)).max() for x in data) < 1e-9
+    noisy = {"row": maps.OURS, "seed": 0, "stream": "noise"}
+    assert (
+        speech.run_speech(noisy)["noise"]
+        < 0.5
+        < speech.run_speech({**noisy, "row": maps.PENALTY})["noise"]
+    )
+
+
+def test_speech_of_aeon():
+    try:
+        unit = {"row": maps.TRUE_NUMBER, "seed": 0, "stream": "speech"}
+        value = speech.run_speech(unit)["speech"]
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert 20 < value < 40
 
 
 # --- Table 2 ---------------------------------------------------------------------------------

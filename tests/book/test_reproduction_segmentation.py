@@ -9,12 +9,21 @@ from book.reproduction import segmentation_collages as collages
 from book.reproduction import segmentation_cuts as cuts
 from book.reproduction import segmentation_pixels as pixels
 from book.reproduction import segmentation_scenes as scenes
+from book.reproduction import segmentation_superpixels as patches
 from mlbook.baselines import metrics as baselines
 from mlbook.ncuts import normalized_cut_value
 from mlbook.partitions import equivalence_matrix, partition_loss, rand_loss
 
 FEW_STEPS = pytest.mark.filterwarnings("ignore:the objective still fell")
-CACHES = (pixels.pixel_split, collages.collage_split, cuts.small_horses, cuts.split_losses)
+CACHES = (
+    pixels.pixel_split,
+    collages.collage_split,
+    cuts.small_horses,
+    cuts.split_losses,
+    patches.superpixels,
+    patches.weights,
+    patches.losses_by_image,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +191,8 @@ def test_cuts_of_images_that_are_easy_or_grey(tmp_path, monkeypatch):
 
 def test_without_the_images_every_row_is_skipped(monkeypatch):
     monkeypatch.delenv("MLBOOK_DATA", raising=False)
-    for name in ("law2016-table4", "lajugie2014-table3"):
+    horses = ("lajugie2014-table3", "lajugie2014-table3-superpixels", "lajugie2014-figure2")
+    for name in ("law2016-table4", *horses):
         result = experiments.run(name, "smoke")
         assert result["summary"] == {}
         assert all("MLBOOK_DATA" in reason for reason in result["skipped"].values())
@@ -255,17 +265,18 @@ def test_grid_search_takes_the_best_of_its_grid(monkeypatch):
         return real(given, b)
 
     monkeypatch.setattr(cuts, "cut_losses", noted)
-    b = cuts.grid_search(some)
-    assert len(losses) == len(cuts.COLOUR_EXPONENTS) * len(cuts.POSITION_EXPONENTS)
+    ranges = cuts.Ranges((), (0.25, 1.0, 4.0), (0.0, 2.0))
+    b = cuts.grid_search(some, ranges)
+    assert len(losses) == 3 * 2
     assert real(some, b)[:, 0].mean() == min(loss for loss, _ in losses)
     assert len({*b[:3]}) == len({*b[3:]}) == 1
 
 
 @FEW_STEPS
-def test_learned_weights_find_the_feature_that_a_grid_cannot(monkeypatch):
-    monkeypatch.setattr(cuts, "SCALES3", (1.0, 2.0))
+def test_learned_weights_find_the_feature_that_a_grid_cannot():
     train, validation, test = made_up(2), made_up(1, seed=1), made_up(3, seed=2)
-    b = cuts.learned_weights(train, validation, max_iter=3)
+    ranges = cuts.RANGES3._replace(scales=(1.0, 2.0))
+    b = cuts.learned_weights(train, validation, 3, ranges)
     assert b.argmax() == 0
     learned, grid = (cuts.cut_losses(test, w)[:, 0].mean() for w in (b, cuts.grid_search(train)))
     assert learned == 0 < grid
@@ -287,3 +298,49 @@ def test_table3_on_easy_images(folder):
     truth = [scene.y for scene in parts.test]
     share = np.mean([(y == 1).mean() for y in truth])
     assert cells[scenes.ONE_SEGMENT] == {"loss": 1, "jaccard": pytest.approx(1 - share)}
+
+
+# --- the same on superpixels -------------------------------------------------------------------
+
+
+def test_superpixels_hold_every_pixel_once(folder):
+    image, mask = patches.resize_with_mask(*patches.load_horses()[0], None)
+    found = patches.superpixels(0, 40)
+    assert 10 < len(found.X) < 60
+    assert_array_equal(found.counts.sum(axis=0), np.bincount(mask.ravel()))
+    assert_array_equal(found.y, found.counts[:, 1] > found.counts[:, 0])
+    sizes = found.counts.sum(axis=1)
+    features = cuts.colour_and_position(image, None).reshape(-1, 5)
+    assert_allclose(sizes @ found.X / sizes.sum(), features.mean(axis=0), rtol=1e-5)
+    # patches follow the rim of the disk better than squares of their size would
+    assert found.counts.min(axis=1).sum() < 0.05 * mask.size
+
+
+def test_losses_of_patches_are_those_of_their_pixels():
+    rng = np.random.default_rng(0)
+    patch, truth = rng.integers(7, size=300), rng.integers(2, size=300)
+    counts = np.array([np.bincount(truth[patch == p], minlength=2) for p in range(7)])
+    labels = np.array([0, 1, 1, 0, 0, 1, 0])
+    found = patches.pixel_losses(counts, labels)
+    assert found[0] == pytest.approx(partition_loss(truth, labels[patch]))
+    assert found[1] == pytest.approx(cuts.jaccard_distance(truth, labels[patch]))
+
+
+@FEW_STEPS
+def test_table3_and_figure2_on_superpixels(folder):
+    result = experiments.run("lajugie2014-table3-superpixels", "smoke")
+    cells = {row: {k: c["mean"] for k, c in v.items()} for row, v in result["summary"].items()}
+    true, one = cells[patches.TRUE_PATCHES], cells[scenes.ONE_SEGMENT]
+    assert one["loss"] == pytest.approx(1) and true["jaccard"] < 0.4 < one["jaccard"]
+    for key in ("loss", "jaccard"):
+        gap = cells[cuts.LEARNED][key] - cells[cuts.GRID][key]
+        assert cells[cuts.DIFFERENCE][key] == pytest.approx(gap)
+        assert true[key] <= min(cells[cuts.LEARNED][key], cells[cuts.GRID][key])
+    single = experiments.run("lajugie2014-figure2", "smoke")["summary"]
+    tested = {row: values for row, values in single.items() if values}
+    whole = tested.pop(patches.ALL_IMAGES)
+    assert len(tested) == 2  # the images of the test; the others have no numbers
+    for key, row in (("learned", cuts.LEARNED), ("grid", cuts.GRID)):
+        mean = np.mean([values[f"{key}_loss"]["mean"] for values in tested.values()])
+        assert mean == pytest.approx(cells[row]["loss"])
+        assert whole[f"{key}_jaccard"]["mean"] == pytest.approx(cells[row]["jaccard"])

@@ -545,6 +545,7 @@ PLAIN = [
     "datasets.GreyImages",
     "datasets.load_image_folder",
     "datasets.load_neuroblastoma",
+    "datasets.load_vowels",
     "datasets.load_watch",
     "datasets.load_yahoo_news",
 ]

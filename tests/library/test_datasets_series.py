@@ -17,6 +17,7 @@ from mlbook.datasets import (
     _sources,
     hide_labels,
     load_neuroblastoma,
+    load_vowels,
     load_watch,
     make_change_points,
 )
@@ -82,7 +83,7 @@ def test_relevant_columns_move_along_three_directions_common_to_all_sequences():
 
 
 def test_neighbouring_segments_differ():
-    factors = _draw_factors(2000, np.random.RandomState(0))
+    factors = _draw_factors(2000, 3, np.random.RandomState(0))
     jumps = np.linalg.norm(np.diff(factors, axis=0), axis=1)
     assert 1.5 <= jumps.min() < 1.55
     # Independent draws lie within 1.5 of each other with probability P(χ²₃ < 1.5² / 2) = 0.2287,
@@ -99,6 +100,18 @@ def test_irrelevant_columns_change_on_their_own():
     true = np.concatenate([np.diff(y) for y in labels]).astype(bool)
     assert steps.sum() > 1000
     assert_allclose(steps[true].mean(), steps.mean(), atol=5 * np.sqrt(steps.mean() / 40 / 210))
+
+
+@pytest.mark.parametrize("n_factors", [1, 5])
+def test_factors_and_steps_without_noise(n_factors):
+    options = {"n_irrelevant": 0, "n_factors": n_factors, "random_state": 0}
+    series, labels = make_change_points(20, noise=0, **options)
+    rows = np.concatenate(series)
+    assert np.linalg.matrix_rank(rows) == n_factors
+    for X, y in zip(series, labels, strict=True):
+        assert_array_equal(np.diff(X, axis=0).any(axis=1), np.diff(y) == 1)
+    noisy = np.concatenate(make_change_points(20, noise=3, **options)[0])
+    assert_allclose((noisy - rows).std(axis=0), 3, rtol=0.05)
 
 
 def test_seeds():
@@ -126,6 +139,8 @@ def test_seeds():
             {"irrelevant_level": -1},
             "irrelevant_level must be a finite number, at least 0",
         ),
+        ({"n_factors": 0}, "n_factors must be an integer, at least 1; got 0"),
+        ({"noise": -1}, "noise must be a finite number, at least 0"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -345,3 +360,66 @@ def test_real_recordings():
     assert sum(len(X) for X in series) == 4817
     assert {int(y[-1]) for y in labels} == {13}
     assert all(np.all(np.isfinite(X)) for X in series)
+
+
+# --- vowels ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vowels(tmp_path, monkeypatch):
+    """Forty made-up recordings by five speakers; column 3 holds the number of the recording."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "aeon" / "datasets" / "data" / "JapaneseVowels"
+    folder.mkdir(parents=True)
+    (tmp_path / "aeon" / "__init__.py").write_text("raise RuntimeError('never imported')")
+    recordings = []
+    for part, numbers in (("TRAIN", range(15)), ("TEST", range(15, 40))):
+        lines = ["# about", "@data"]
+        for number in numbers:
+            x = rng.integers(100, size=(12, rng.integers(3, 7))) / 8
+            x[3] = number
+            recordings.append((x.T, number % 5))
+            columns = [",".join(map(str, column)) for column in x]
+            lines.append(":".join([*columns, str(number % 5 + 1)]))
+        (folder / f"JapaneseVowels_{part}.ts").write_text("\n".join(lines) + "\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return recordings
+
+
+def test_every_recording_is_in_one_sequence_and_speakers_change(vowels):
+    series, labels = load_vowels(random_state=0)
+    assert len(series) == 10
+    seen = []
+    for X, y in zip(series, labels, strict=True):
+        order = [int(X[y == k][0, 3]) for k in range(y[-1] + 1)]
+        assert_array_equal(X, np.concatenate([vowels[i][0] for i in order]))
+        assert_array_equal(np.bincount(y), [len(vowels[i][0]) for i in order])
+        assert all(vowels[i][1] != vowels[j][1] for i, j in pairwise(order))
+        seen += order
+    assert sorted(seen) == list(range(40))
+    again, other = (load_vowels(random_state=seed)[0] for seed in (0, 1))
+    assert all(np.array_equal(a, b) for a, b in zip(series, again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(series, other, strict=True))
+
+
+def test_vowels_of_another_width(vowels, tmp_path):
+    path = tmp_path / "aeon" / "datasets" / "data" / "JapaneseVowels" / "JapaneseVowels_TEST.ts"
+    path.write_text("1,2:3,4:1\n")
+    with pytest.raises(ValueError, match=r"JapaneseVowels_TEST\.ts: a recording has 12 columns"):
+        load_vowels()
+
+
+def test_vowels_without_aeon(monkeypatch):
+    monkeypatch.setattr(_sources, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="pip install --no-deps aeon"):
+        load_vowels()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("aeon") is None, reason="aeon has the recordings")
+def test_vowels_of_aeon():
+    series, labels = load_vowels(random_state=0)
+    assert sum(map(len, series)) == 9961 and {X.shape[1] for X in series} == {12}
+    assert {int(y[-1]) for y in labels} == {63}
+    lengths = np.concatenate([np.bincount(y) for y in labels])
+    assert (lengths.min(), lengths.max()) == (7, 29)
+    assert_allclose(np.concatenate(series).sum(), -3203.965733)

@@ -14,6 +14,7 @@ from book.reproduction import Table, age_note, find, load
 from book.reproduction.segmentation_collages import collage_split
 from book.reproduction.segmentation_cuts import DIFFERENCE
 from book.reproduction.segmentation_scenes import segment
+from book.reproduction.segmentation_superpixels import ALL_IMAGES
 from book.reproduction.verdicts import data_line
 from book.spread import stored_mean
 from mlbook._arrays import Floats
@@ -22,7 +23,19 @@ from mlbook.mlca import MLCA
 from mlbook.partitions import rand_loss
 from mlbook.plots import COLORS, subplots
 
-__all__ = ["by_split", "collages", "losses", "paired_test", "paired_tests", "printed_deltas"]
+__all__ = [
+    "by_split",
+    "collages",
+    "cuts_of_horses",
+    "gains_by_image",
+    "losses",
+    "paired_test",
+    "paired_tests",
+    "printed_deltas",
+    "single_horses",
+]
+
+CUTS = {"12 pixels high": "lajugie2014-table3", "superpixels": "lajugie2014-table3-superpixels"}
 
 
 def by_split(name: str, row: str, column: str) -> Floats:
@@ -96,9 +109,9 @@ def paired_test(difference: float, sd: float, n: int) -> tuple[float, float]:
     return t, float(2 * student.sf(abs(t), n - 1))
 
 
-def paired_tests() -> Table:
+def paired_tests(name: str = "lajugie2014-table3") -> Table:
     """Table of the learned metric against the grid search, by split: Lajugie 2014, Table 3."""
-    units = (load("lajugie2014-table3") or {"units": []})["units"]
+    units = (load(name) or {"units": []})["units"]
     rows = []
     for unit, values in ((each["unit"], each["values"]) for each in units):
         if unit["row"] == DIFFERENCE:
@@ -106,7 +119,53 @@ def paired_tests() -> Table:
             numbers = (f"{values['loss']:.2f}", f"{values['loss_sd']:.2f}", f"{t:.1f}", f"{p:.0e}")
             rows.append([str(unit["seed"]), *numbers])
     header = ["seed", "learned − grid", "σ", "t", "p"]
-    return Table(header, rows, age_note("lajugie2014-table3"))
+    return Table(header, rows, age_note(name))
+
+
+def cuts_of_horses(key: str) -> Table:
+    """Table of one loss of the cuts of horses: the paper's number, and ours cut in both ways."""
+    summaries = [(load(name) or {"summary": {}})["summary"] for name in CUTS.values()]
+    experiments = [find(name) for name in CUTS.values()]
+    numbers, words = experiments[0].paper_numbers, experiments[0].paper_words
+    rows = []
+    for row in dict.fromkeys(row for each in experiments for row in each.rows):
+        printed = {**numbers.get(row, {}), **words.get(row, {})}
+        found = [summary.get(row, {}).get(key) for summary in summaries]
+        rows.append(
+            [
+                row,
+                str(printed.get(key, "–")),
+                *(stored_mean(cell).show(2) if cell else "–" for cell in found),
+            ]
+        )
+    notes = [*map(data_line, experiments), age_note(*CUTS.values())]
+    return Table(["", "paper", *CUTS], rows, " ".join(filter(None, notes)))
+
+
+def gains_by_image() -> list[tuple[str, dict[str, float]]]:
+    """Names of the test images of Figure 2, with their losses, the largest gain first.
+
+    The gain is how much the learned metric lowers the Jaccard distance of the grid search.
+    """
+    units = (load("lajugie2014-figure2") or {"units": []})["units"]
+    pairs = [(unit["unit"]["row"], unit["values"]) for unit in units if unit["values"]]
+    found = [(row, values) for row, values in pairs if row != ALL_IMAGES]
+    return sorted(found, key=lambda pair: pair[1]["learned_jaccard"] - pair[1]["grid_jaccard"])
+
+
+def single_horses() -> Table:
+    """Table of single horses, from the largest gain to the largest loss, at even steps."""
+    found = gains_by_image()
+    steps = min(9, len(found))
+    chosen = np.linspace(0, len(found) - 1, steps).round().astype(int).tolist() if steps else []
+    keys = ("grid_jaccard", "learned_jaccard", "true_jaccard")
+    rows = [
+        [f"{rank + 1} of {len(found)}", name, *(f"{values[key]:.2f}" for key in keys)]
+        for rank in chosen
+        for name, values in [found[rank]]
+    ]
+    header = ["rank of the gain", "image", "grid search", "learned", "true classes of the patches"]
+    return Table(header, rows, age_note("lajugie2014-figure2"))
 
 
 def collages() -> Figure:
