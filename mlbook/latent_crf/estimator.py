@@ -408,7 +408,7 @@ def _given(value: Any, name: str, **limits: float) -> float | None:
 
 def _losses(problem: ExemplarProblem, w: Floats) -> tuple[float, float]:
     """Bounds on the hinge loss of a problem, from above and below."""
-    found = visit(problem, w, None, 1e-3)
+    found = visit(problem, w, None, 2e-3 * problem.n_variables)
     decoded = configuration_energy(problem, w, problem.decode(w, found.exemplars))
     return found.energy - found.lower, max(0.0, found.energy - decoded)
 

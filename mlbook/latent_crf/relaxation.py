@@ -24,6 +24,7 @@ from mlbook.latent_crf.compiled import Value
 
 ROUNDS = 12  # of steps from both sides, at most
 BELOW, ABOVE = 40, 25  # steps in a round
+REACH = 0.4  # first share of the way to the target that a step takes
 FAR = 1.7  # open exemplars: no point pays more than for what is beyond
 
 
@@ -151,7 +152,7 @@ def relaxed_minimum(
     pairs = Pairs(*kernels.sort(costs, most), price, labels, 2 * alpha, most)
 
     upper = kernels.above(pairs, y)[0]
-    v, ones, reach_v, reach_y = np.clip(v - base, 0, most), np.ones(n), 1.0, 1.0
+    v, ones, reach_v, reach_y = np.clip(v - base, 0, most), np.ones(n), REACH, REACH
     for _ in range(ROUNDS):
         v, lower, mean, reach_v = kernels.polyak(pairs, False, v, most, -upper, BELOW, reach_v)
         value = kernels.above(pairs, mean)[0]
