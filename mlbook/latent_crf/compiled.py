@@ -1,7 +1,7 @@
 """Steps on the two functions of `mlbook.latent_crf.relaxation`, compiled by numba where it is there.
 
-`below` and `above` compute the same as there, one pair of points at a time. Without numba `polyak`
-runs as it stands, on those of the other module.
+`below`, `above` and `sort` compute the same as there, one pair of points at a time. Without numba
+`polyak` runs as it stands, on those of the other module.
 """
 
 from collections.abc import Callable
@@ -29,15 +29,18 @@ class Kernels(NamedTuple):
 
 
 @cache
-def load() -> Kernels | None:
-    """Return the compiled functions, or None where numba is not installed.
+def load() -> Kernels:
+    """Return the functions: compiled, or those of NumPy where numba is not installed.
 
     Compiled at their first call, and kept on disk: some seconds once.
     """
     global below, above  # `polyak` calls them by these names
     compile = jit()
     if compile is None:
-        return None
+        from mlbook.latent_crf import relaxation as plain
+
+        below, above = plain.below, plain.above
+        return Kernels(polyak, above, plain.sort)
     make = compile(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
     below, above = make(below), make(above)
     return Kernels(make(polyak), above, make(sort))

@@ -24,8 +24,8 @@ from mlbook.latent_crf.compiled import Value
 
 ROUNDS = 12  # of steps from both sides, at most
 BELOW, ABOVE = 40, 25  # steps in a round
-REACH = 0.4  # first share of the way to the target that a step takes
-FAR = 1.7  # open exemplars: no point pays more than for what is beyond
+REACH = 1.0  # first share of the way to the target that a step takes
+FAR = 2.5  # open exemplars: no point pays more than for what is beyond
 
 
 class Pairs(NamedTuple):
@@ -147,8 +147,9 @@ def relaxed_minimum(
     constant = float(base.sum()) - alpha * k - beta * n
 
     v, y = start
-    most = np.maximum(np.minimum(2 * (price + 2 * alpha), _far(costs, y)), 1e-9)
-    kernels = compiled.load() or compiled.Kernels(compiled.polyak, above, sort)
+    enough = 2 * (price + 2 * alpha)  # more than any point pays
+    most = np.minimum(enough, np.maximum(_far(costs, y), 0))
+    kernels = compiled.load()
     pairs = Pairs(*kernels.sort(costs, most), price, labels, 2 * alpha, most)
 
     upper = kernels.above(pairs, y)[0]
@@ -159,8 +160,13 @@ def relaxed_minimum(
         if value < upper:
             y, upper = mean, value
         y, upper, _, reach_y = kernels.polyak(pairs, True, y, ones, -lower, ABOVE, reach_y)
-        if upper + lower <= accuracy:
+        held_back = (v >= most) & (most < enough)
+        if upper + lower <= accuracy and not held_back.any():
             break
+        if held_back.any():
+            most = np.where(held_back, np.minimum(2 * most + 1e-3 * enough, enough), most)
+            pairs = Pairs(*kernels.sort(costs, most), price, labels, 2 * alpha, most)
+            upper = kernels.above(pairs, y)[0]
     mixture = _share_out(costs, y)
     taken = costs[mixture.points, mixture.exemplars] @ mixture.shares
     largest = np.zeros(k)
