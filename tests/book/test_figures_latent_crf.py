@@ -9,7 +9,6 @@ from enumeration import all_assignments
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
 from matplotlib.contour import ContourSet
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
@@ -357,7 +356,7 @@ def test_digit_sets_hold_five_digits_each():
 
 def test_two_learners_are_above_one_bound():
     """The proof holds for its own exemplars; here the steps end with no better ones."""
-    (stopped, better, proven), = demo.two_learners("noisy", 1)
+    ((stopped, better, proven),) = demo.two_learners("noisy", 1)
     assert stopped > better >= 1 and stopped > proven >= 1
 
 
