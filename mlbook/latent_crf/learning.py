@@ -146,13 +146,16 @@ def learn(
         reach = radius * (best.weights + _FLOOR * max(best.weights.max(), start.max()))
         w, value, _ = model.minimize(np.maximum(best.weights - reach, 0), best.weights + reach)
         wanted = tol * max(zero - value, _LEAST * zero)
-        bound = 0.0
+        bound, lowest = 0.0, w
         if best.objective - value <= 2 * wanted:
-            bound, _ = model.bound()
+            bound, lowest = model.bound()
         best = best._replace(lower_bound=bound)
         show(f"objective {best.objective:.6g}")
         if best.gap <= tol:
             break
+        if best.objective - value < wanted / 2:  # nothing left nearby
+            radius = max(4 * radius, _RADIUS)
+            w = lowest
         accuracy = _ACCURACY * max(wanted, best.objective - value)
     return best._replace(cuts=cuts, path=np.array(path))
 
