@@ -1169,14 +1169,15 @@ def digit_sets(n_sets: int, seed: int) -> tuple[list[Floats], list[Integers]]:
     pictures, digits = load_digits(return_X_y=True)
     pictures = pictures[:, pictures.std(axis=0) > 1]
     rng = np.random.default_rng(seed)
-    sets = []
+    sets: list[Floats] = []
     for _ in range(n_sets):
         shown = [
             rng.choice(np.flatnonzero(digits == digit), 12, replace=False)
             for digit in rng.choice(10, 5, replace=False)
         ]
         sets.append(pictures[np.concatenate(shown)])
-    return sets, n_sets * [np.repeat(np.arange(5), 12)]
+    labels: Integers = np.repeat(np.arange(5), 12)
+    return sets, n_sets * [labels]
 
 
 def above_the_bound(seed: int) -> tuple[float, Floats]:
