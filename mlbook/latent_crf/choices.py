@@ -19,7 +19,7 @@ from mlbook.latent_crf.learning import first_weights, learn, loss_at_zero, stren
 from mlbook.latent_crf.pair_features import PairFeatures
 from mlbook.latent_crf.problem import ExemplarProblem
 
-PRICES = (0.2, 0.4, 0.8)  # shares of β × mean size of a cluster
+PRICES = (0.4, 0.8, 0.2)  # shares of β × mean size of a cluster; of equals the first is taken
 ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3)  # shares of the number of points
 USUAL = 0.4, 0.05  # where the training sets are too small to be halved
 ENOUGH = 0.9  # of the gain
@@ -66,9 +66,11 @@ def choose(
         for candidate in ALPHAS:
             gains[candidate] = sum(trial.gain(candidate) for trial in trials[price])
             show(f"alpha {candidate:g} of the number of points")
-            if gains[candidate] < ENOUGH * max(gains.values()):
+            best = max(gains.values())
+            enough = best - (1 - ENOUGH) * abs(best)
+            if gains[candidate] < enough:
                 break
-        alpha = max(a for a, gain in gains.items() if gain >= ENOUGH * max(gains.values()))
+        alpha = max(a for a, gain in gains.items() if gain >= enough)
     return Choice(price, alpha)
 
 

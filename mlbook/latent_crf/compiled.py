@@ -128,7 +128,8 @@ def below(pairs: Any, v: Floats) -> Value:
             reduced[near[i]] -= v[p] - values[i]
             i += 1
         ends[p] = i
-    gains = np.full(labels.max() + 1, fee)
+    gains = np.zeros(labels.max() + 1)
+    gains += fee
     for q in range(n):
         gains[labels[q]] += min(reduced[q], 0.0)
     for gain in gains:

@@ -107,7 +107,8 @@ class LatentExemplarMetric(SetMetric):
         No weights have a lower objective with these exemplars.
     gap_ : float
         ``objective_ - objective_bound_``, as a share of what the bound is below the loss at zero
-        weights, taken to be at least a fiftieth of this loss.
+        weights. This is taken to be at least a twentieth of that loss and of the price of all
+        exemplars together.
     converged_ : bool
         Whether `gap_` is at most `tol`: a proof for fixed exemplars.
     objective_path_ : ndarray of shape (`n_iter_` + 1,)

@@ -22,7 +22,7 @@ from mlbook.latent_crf.relaxation import relaxed_minimum
 
 _ACCURACY = 0.2  # of the bounds at some weights, as a share of the gap that is wanted
 _RADIUS = 0.5  # first distance from the best weights, as a share of them
-_LEAST = 0.02  # share of the loss at zero weights that counts as a gain
+_LEAST = 0.05  # of the loss at zero weights and the price of all exemplars: the least gain
 _STRETCH = 0.02  # gap to which the length of the weights is chosen
 _FLOOR = 0.3  # share of the largest weight that counts for smaller ones
 
@@ -69,15 +69,16 @@ class Learned(NamedTuple):
     best_iter: int
 
     zero: float
+    least: float
 
     @property
     def gap(self) -> float:
         """Share that other weights could add to what these gain over zero weights, at most.
 
-        The gain is taken to be at least a fiftieth of the loss at zero weights.
+        The gain is taken to be at least `least`.
         """
-        possible = max(self.zero - self.lower_bound, _LEAST * self.zero)
-        return max(0.0, self.objective - self.lower_bound) / possible if possible > 0 else 0.0
+        possible = max(self.zero - self.lower_bound, self.least)
+        return max(0.0, self.objective - self.lower_bound) / possible
 
 
 def visit(problem: ExemplarProblem, w: Floats, start: Start | None, accuracy: float) -> Visit:
@@ -121,6 +122,11 @@ def learn(
     path: list[float] = []
     accuracy = np.inf
     zero = sum(loss_at_zero(problem) for problem in problems)
+    least = _LEAST * (zero + flat)
+    if zero <= 0:  # single clusters: zero weights have no loss
+        w = 0 * start
+        own = [problem.complete(w, None) for problem in problems]
+        return Learned(w, 0.0, 0.0, 0.0, own, cuts, np.zeros(1), 0, zero, least)
     for iteration in range(max_iter + 1):
         visits = parallel(
             delayed(visit)(problem, w, own, accuracy / len(problems))
@@ -139,13 +145,13 @@ def learn(
             slopes = [found.slope for found in visits]
             own = [p.penalty * p.n_clusters for p in problems]
             cuts = cuts.add(np.array(slopes), np.array(own))
-            best = Learned(w, objective, 0.0, loss, exemplars, cuts, np.empty(0), iteration, zero)
+            best = Learned(w, objective, 0.0, loss, exemplars, cuts, np.empty(0), iteration, zero, least)
         else:
             radius /= 2
         model = Model(regularizer, alpha, np.sum(slopes, axis=0), flat, cuts)
         reach = radius * (best.weights + _FLOOR * max(best.weights.max(), start.max()))
         w, value, _ = model.minimize(np.maximum(best.weights - reach, 0), best.weights + reach)
-        wanted = tol * max(zero - value, _LEAST * zero)
+        wanted = tol * max(zero - value, least)
         bound, lowest = 0.0, w
         if best.objective - value <= 2 * wanted:
             bound, lowest = model.bound()

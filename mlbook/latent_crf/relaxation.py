@@ -138,7 +138,7 @@ def relaxed_minimum(
     >>> print(round(found.lower, 2), round(found.upper, 2), found.mixture.openings.round(2))
     4.0 4.0 [0.5 0.5 1. ]
     """
-    n, k = len(labels), int(labels.max()) + 1
+    n, k, alpha = len(labels), int(labels.max()) + 1, float(alpha)
     # What every exemplar saves a point changes nothing: costs of pairs are made to begin at zero.
     base = np.minimum(0.0, potentials.min(axis=1))
     costs = potentials - base[:, None]

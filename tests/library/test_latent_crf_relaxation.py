@@ -42,6 +42,16 @@ def test_the_bounds_enclose_the_program_of_all_slaves():
     assert np.quantile(np.array(gaps)[:, 1], 0.9) < 0.02 and np.max(gaps) < 0.2
 
 
+def test_integers_are_taken_as_numbers():
+    labels = np.array(LABELS[0])
+    problem, _, w = random_problem(1, LABELS[0], alpha=1.0, beta=1.0)
+    start = np.ones(5), np.full(5, 0.5)
+    one = relaxed_minimum(problem.potentials(w), labels, 1, 1, start, 1e-6)
+    other = relaxed_minimum(problem.potentials(w), labels, 1.0, 1.0, start, 1e-6)
+    assert_allclose(one.lower, other.lower)
+    assert one.lower <= slave_program(problem.potentials(w), LABELS[0], 1.0, 1.0)[0] + 1e-9
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_one_price_for_each_point_gives_multipliers_of_the_same_value(seed):
     """θ_pq = max(0, v_p − ū_pq), θ_pp = v_p; what is left of the price goes to the clusters."""
