@@ -158,6 +158,21 @@ def as_vector(value: Any, name: str, n: int, *, least: float = -math.inf) -> Flo
     return array
 
 
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of jobs, None or not 0, as joblib wants it.
+
+    Examples
+    --------
+    >>> check_jobs(None), check_jobs(-1)
+    (None, -1)
+    """
+    if n_jobs is None:
+        return None
+    if check_integer(n_jobs, "n_jobs", least=-1024) == 0:
+        raise ValueError("n_jobs must not be 0; None is one job, -1 one for each processor")
+    return int(n_jobs)
+
+
 def check_boolean(value: Any, name: str) -> bool:
     """Return a switch as a bool, refusing anything else.
 

@@ -85,6 +85,7 @@ from mlbook._validation import (
     as_vector,
     check_boolean,
     check_integer,
+    check_jobs,
     check_number,
 )
 
@@ -703,8 +704,7 @@ class DualDecompositionLearner(BaseEstimator):
         check_boolean(self.verbose, "verbose")
         if self.projection is not None and not callable(self.projection):
             raise ValueError(f"projection must be callable or None; got {self.projection!r}")
-        if self.n_jobs is not None and check_integer(self.n_jobs, "n_jobs", least=-1024) == 0:
-            raise ValueError("n_jobs must not be 0; None is one job, -1 one for each processor")
+        check_jobs(self.n_jobs)
         if not isinstance(problems, Sequence) or isinstance(problems, str | bytes):
             raise ValueError(f"problems must be a list of problems; got {problems!r:.200}")
         for problem in problems:

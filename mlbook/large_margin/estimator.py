@@ -25,6 +25,7 @@ from mlbook._validation import (
     check_boolean,
     check_choice,
     check_integer,
+    check_jobs,
     check_integer_labels,
     check_n_clusters,
     check_number,
@@ -336,8 +337,7 @@ class LargeMarginMetric(SetMetric):
         check_integer(self.max_iter, "max_iter", least=1)
         check_integer(self.n_pca, "n_pca", least=1)
         check_integer(self.max_alternations, "max_alternations", least=1)
-        if self.n_jobs is not None and check_integer(self.n_jobs, "n_jobs", least=-1024) == 0:
-            raise ValueError("n_jobs must not be 0; None is one job, -1 one for each processor")
+        check_jobs(self.n_jobs)
 
     def _learner(self, structure: Structure, n_features: int) -> Callable[..., Learned]:
         """Return `learn_metric` with everything set but the labelled sequences."""

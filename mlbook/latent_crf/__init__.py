@@ -19,9 +19,12 @@ The files of this room:
 - ``slaves.py``: the minima of the slaves;
 - ``problem.py``: `ExemplarProblem`, a training set as `mlbook.dual_decomposition` wants it;
 - ``pair_features.py``: the features f_pq, from points or from given distances;
+- ``relaxation.py``: bounds on the relaxed minimum from n prices, and ``compiled.py``, their steps;
+- ``learning.py``: the weights by cutting planes, with a proof of how good they are;
+- ``choices.py``: price and regularization from halves of the training sets;
 - ``estimator.py``: `LatentExemplarMetric`.
 
-The learner itself (Section 5) takes any model that is decomposed into slaves. It lives in
+The paper's own learner (Section 5) takes any model that is decomposed into slaves. It lives in
 `mlbook.dual_decomposition`, whose names can be imported from here too; `mlbook.grid_crf` is
 another model for it.
 """

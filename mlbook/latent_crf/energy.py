@@ -139,9 +139,10 @@ def exemplars_of_partition(D: ArrayLike, labels: ArrayLike, penalty: ArrayLike =
 
 def augment(D: NDArray[Any], codes: Integers, penalty: Any, beta: float) -> Floats:
     """`loss_augmented_potentials`."""
-    U = np.array(D, dtype=np.float64)
-    np.fill_diagonal(U, penalty)
-    return np.add(U, beta, out=U, where=codes[:, None] == codes)
+    U = beta * (codes[:, None] == codes)
+    U += D
+    np.fill_diagonal(U, penalty + beta)
+    return U
 
 
 def best_exemplars(costs: NDArray[Any], codes: Integers) -> Integers:

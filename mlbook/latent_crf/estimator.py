@@ -1,36 +1,50 @@
 """The metric learned for exemplar clustering, as an estimator of scikit-learn."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mlbook._arrays import Floats
+from mlbook._blas import one_blas_thread
 from mlbook._metric import SetMetric, check_lists, check_set, check_sets
-from mlbook._validation import FLOATS, check_boolean, check_choice, check_number
-from mlbook.dual_decomposition import DualDecompositionLearner, resolve_regularizer
+from mlbook._progress import progress
+from mlbook._validation import (
+    FLOATS,
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_number,
+)
+from mlbook.dual_decomposition import configuration_energy
 from mlbook.exemplars import exemplar_labels, solve_exemplars
 from mlbook.latent_crf.energy import codes_of
-from mlbook.latent_crf.pair_features import read_features
+from mlbook.latent_crf.choices import ALPHAS, PRICES, Choice, Sets, choose
+from mlbook.latent_crf.learning import first_weights, learn, strength, stretch, visit
+from mlbook.latent_crf.pair_features import PairFeatures, read_features
 from mlbook.latent_crf.problem import ExemplarProblem
 
 
 class LatentExemplarMetric(SetMetric):
-    """Distance for exemplar clustering, learned from partitions (Komodakis 2011, Figure 1).
+    """Distance for exemplar clustering, learned from partitions (Komodakis 2011, Section 4).
 
     In the papers: Komodakis 2011, Eqs. 13 and 22, by way of Eq. 28.
 
     Learns the weights of d_pq = wᵀf_pq from datasets and their wanted partitions, so that
     exemplar clustering of new datasets finds such partitions, the number of clusters included.
     The features f_pq are the squared differences in each coordinate, or any given distances,
-    which need be neither metric nor symmetric.
+    which need be neither metric nor symmetric. Weights are at least 0.
 
     Each feature is divided by its mean over the training pairs, and it is the weights of these
-    scaled features that `regularizer` and `projection` act on.
+    scaled features that `regularizer` acts on.
 
     Parameters
     ----------
@@ -41,32 +55,39 @@ class LatentExemplarMetric(SetMetric):
         diagonals are not used.
     penalty : "auto" or float, default="auto"
         Price d_qq of an exemplar, in learning and prediction. It sets the unit of the learned
-        distance. "auto" is max(0.15 β m, 2α), where m is the mean size of the training
-        clusters. A price not above α cannot give zero loss; too high a price merges clusters.
-        New datasets should have clusters of similar size, or `penalty_` be changed in
+        distance. "auto" is the one of three, 0.2, 0.4 and 0.8 times β m with m the mean size of
+        the training clusters, that finds about the right number of clusters in the half of the
+        training sets that was not learned from; at least 2α. A price not above α cannot give zero
+        loss. New datasets should have clusters of similar size, or `penalty_` be changed in
         proportion.
-    regularizer : {"l1", "l2"} or callable, default="l1"
-        J, see `DualDecompositionLearner`.
+    regularizer : {"l1", "l2"}, default="l1"
+        J: "l1" is ``Σ |w_i|`` and makes weights zero, "l2" is ``½ Σ w_i²``.
     alpha : "auto" or float, default="auto"
-        τ. "auto" makes the regularization of the first weights a tenth of their scale for
-        each point: for "l1", τ = n/10 with n the number of training points. From about n on,
-        "l1" makes all weights zero.
+        τ. "auto" is the largest of five, from 0.02 to 0.3 for each training point and "l1", that
+        leaves nine tenths of what can be gained on the other half of the training sets. From
+        about half the number of training points on, "l1" makes all weights zero.
     exemplar_error, point_error : float, default=1.0
         What mistakes cost, α and β of Eq. 15, positive: an exemplar too many or too few in a
         cluster of the partition, and a point whose exemplar lies in another cluster.
-    projection : "nonnegative" or callable, default="nonnegative"
-        Projection of the weights onto a convex set; the default keeps them at 0 or above.
-    max_iter, inner_iter, stochastic, tol, n_jobs, verbose
-        As for `DualDecompositionLearner`.
+    max_iter : int, default=100
+        Most steps.
+    tol : float, default=0.05
+        Stop when other weights are proven to add at most this share to what has been gained over
+        zero weights.
+    n_jobs : int, optional
+        Number of threads, over the datasets; of processes or Dask workers where
+        ``joblib.parallel_config`` says so. The numbers are the same for all.
+    verbose : bool, default=False
+        Show progress on standard error.
     random_state : int, RandomState instance or None, default=None
-        Order of the datasets if `stochastic`, and randomness of `predict`.
+        Randomness of `predict`.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         Diag(√w), the map for `transform`; not for precomputed distances.
     weights_ : ndarray of shape (n_features,)
-        w, for the features as they were given: those of the iterate of lowest objective.
+        w, for the features as they were given.
     scales_ : ndarray of shape (n_features,)
         Mean absolute value of each feature over the pairs of points of the training sets.
         ``weights_ * scales_`` compares features.
@@ -74,39 +95,48 @@ class LatentExemplarMetric(SetMetric):
         Price of an exemplar.
     alpha_ : float
         τ.
+    stretch_ : float
+        Regularization chooses the direction of w, but also shortens it, which merges clusters.
+        `weights_` are the minimizer of the objective times this number, at which the loss alone
+        is lowest.
     exemplars_ : list of ndarray
         Exemplar of each cluster of each training set, in increasing order of the labels.
-    objective_path_ : ndarray of shape (`n_iter_` + 1,)
-        Relaxed objective (Eq. 28) before the first and after every iteration.
-    best_iter_ : int
-        Its lowest entry, at which `weights_` were found.
-    current_loss_ : float
-        Loss in that entry, with the multipliers reached then.
-    relaxed_loss_ : float
-        Loss at the same weights with better multipliers, from above near that of Eq. 27.
-    hinge_lower_bound_ : float
-        Lower bound on the true hinge loss of Eq. 14, found by a local search. The true one
-        lies between this and `relaxed_loss_`.
-    duality_gap_ : float
-        The difference of the two.
-    n_iter_ : int
-        Number of iterations.
+    objective_ : float
+        Relaxed objective (Eq. 28) of the minimizer.
+    objective_bound_ : float
+        No weights have a lower objective with these exemplars.
+    gap_ : float
+        ``objective_ - objective_bound_``, as a share of what the bound is below the loss at zero
+        weights. This is taken to be at least a twentieth of that loss and of the price of all
+        exemplars together.
     converged_ : bool
-        Whether `tol` was reached.
+        Whether `gap_` is at most `tol`: a proof for fixed exemplars.
+    objective_path_ : ndarray of shape (`n_iter_` + 1,)
+        Relaxed objective at all weights that were tried.
+    best_iter_ : int
+        Its lowest entry.
+    n_iter_ : int
+        Number of steps.
+    relaxed_loss_ : float
+        Upper bound on the hinge loss (Eq. 14) of `weights_`, from the relaxation (Eq. 27).
+    hinge_lower_bound_ : float
+        Lower bound on it, found by a local search.
     n_features_in_ : int
         Number of features.
 
     Notes
     -----
+    The paper takes subgradient steps on the weights and n² multipliers for each dataset, and does
+    not say when they end. `mlbook.dual_decomposition` has them. Here the multipliers are replaced
+    by n prices, and the weights are found by cutting planes, see `mlbook.latent_crf`: both give
+    the same minimum, these with a proof of how near it is.
+
     The relaxed loss of partitions that are perfectly separated is not zero, but 2α(1 − 1/m)
     for each cluster of m points: the relaxation gains from half-open exemplars.
 
-    An iteration costs O(Σ n² F) operations for F features, and the training holds a few
-    n × n arrays for each dataset.
-
-    The paper leaves out first weights, steps, τ, d_qq and the stopping rule. Here, with
-    s = β + d_qq/m, weights start at s/F, their step is 4s/F divided by the number of training
-    points, and that of the multipliers d_qq/m; these follow the units of the problem.
+    A step costs O(Σ n² F) operations for F features, and as many again that do not depend on F;
+    the training holds a few n × n arrays for each dataset. If numba is installed, the inner steps
+    are compiled. To choose `penalty` and `alpha` takes several times as long as to learn with them.
 
     References
     ----------
@@ -132,15 +162,12 @@ class LatentExemplarMetric(SetMetric):
         *,
         features: str = "squared_differences",
         penalty: str | float = "auto",
-        regularizer: str | Callable[[Floats, float], Floats] = "l1",
+        regularizer: str = "l1",
         alpha: str | float = "auto",
         exemplar_error: float = 1.0,
         point_error: float = 1.0,
-        projection: str | Callable[[Floats], Floats] = "nonnegative",
-        max_iter: int = 300,
-        inner_iter: int = 1,
-        stochastic: bool = False,
-        tol: float = 0.01,
+        max_iter: int = 100,
+        tol: float = 0.05,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -151,10 +178,7 @@ class LatentExemplarMetric(SetMetric):
         self.alpha = alpha
         self.exemplar_error = exemplar_error
         self.point_error = point_error
-        self.projection = projection
         self.max_iter = max_iter
-        self.inner_iter = inner_iter
-        self.stochastic = stochastic
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -188,81 +212,118 @@ class LatentExemplarMetric(SetMetric):
             If `penalty` is not above `exemplar_error`, if there is no training set with more than
             one cluster, or if all weights became zero.
         ConvergenceWarning
-            If `tol` was not reached in `max_iter` iterations.
+            If `gap_` is above `tol` after `max_iter` steps, or if the learned distance makes a
+            single cluster of each training set.
         """
-        exemplar_error = check_number(self.exemplar_error, "exemplar_error", above=0, most=1e90)
-        point_error = check_number(self.point_error, "point_error", above=0, most=1e90)
         check_lists(Xs, ys)
         check_choice(self.features, "features", ("squared_differences", "precomputed"))
+        check_choice(self.regularizer, "regularizer", ("l1", "l2"))
+        errors = {
+            "alpha": check_number(self.exemplar_error, "exemplar_error", above=0, most=1e90),
+            "beta": check_number(self.point_error, "point_error", above=0, most=1e90),
+        }
+        penalty = _given(self.penalty, "penalty", above=0, most=1e90)
+        alpha = _given(self.alpha, "alpha", least=0, most=1e90)
+        max_iter = check_integer(self.max_iter, "max_iter", least=1)
+        tol = check_number(self.tol, "tol", least=0)
+        jobs = check_jobs(self.n_jobs)
+        verbose = check_boolean(self.verbose, "verbose")
         if self.features == "squared_differences":
             Xs = check_sets(self, Xs, dtype=FLOATS)
         codes = [codes_of(y, f"ys[{i}]") for i, y in enumerate(ys)]
-        n_points = sum(map(len, codes))
-        clusters = [int(labels.max()) + 1 for labels in codes]
-        mean_size = n_points / sum(clusters)
-        self.penalty_ = self._choose_penalty(mean_size, exemplar_error, point_error)
-        if self.penalty_ <= exemplar_error:
-            _warn(
-                f"penalty={self.penalty_:g} is not above exemplar_error={exemplar_error:g}: no "
-                "distance can bring the loss to zero; raise penalty or lower exemplar_error"
-            )
-        if max(clusters) == 1:
+        read = [read_features(X, self.features, f"Xs[{i}]") for i, X in enumerate(Xs)]
+        for k, (data, labels) in enumerate(zip(read, codes, strict=True)):
+            if data.n_points != len(labels):
+                raise ValueError(
+                    f"Xs and ys, training set {k}: labels must hold one label for each of the "
+                    f"{data.n_points} points; got {len(labels)}"
+                )
+        if len({data.n_features for data in read}) > 1:
+            counts = [data.n_features for data in read]
+            raise ValueError(f"Xs must have the same number of features; got {counts}")
+        self.n_features_in_ = read[0].n_features
+        self.scales_ = _mean_pair_values(read)
+        sets = list(zip(read, codes, strict=True))
+        n_points, n_clusters = sum(map(len, codes)), sum(int(own.max()) + 1 for own in codes)
+        if n_clusters == len(codes):
             _warn(
                 "ys: every training set is a single cluster; nothing keeps clusters "
                 "apart, and the distance will tend to zero"
             )
 
-        setting: dict[str, Any] = {"alpha": exemplar_error, "beta": point_error}
-        problems = []
-        read = [read_features(X, self.features, f"Xs[{i}]") for i, X in enumerate(Xs)]
-        for k, (data, labels) in enumerate(zip(read, codes, strict=True)):
-            try:
-                problems.append(ExemplarProblem(data, labels, penalty=self.penalty_, **setting))
-            except ValueError as error:
-                raise ValueError(f"Xs and ys, training set {k}: {error}") from error
-        F = problems[0].n_features
-        if any(problem.n_features != F for problem in problems):
-            raise ValueError(
-                "Xs must have the same number of features; got "
-                f"{[problem.n_features for problem in problems]}"
-            )
-        self.n_features_in_ = F
-        self.scales_ = _mean_pair_values(problems)
-        problems = [problem.scaled(self.scales_) for problem in problems]
+        def make(some: Sets, price: float) -> list[ExemplarProblem]:
+            mean_size = sum(len(own) for _, own in some) / sum(int(own.max()) + 1 for _, own in some)
+            price = max(price * errors["beta"] * mean_size, 2 * errors["alpha"])
+            return [
+                ExemplarProblem(
+                    *own, penalty=price if penalty is None else penalty, scales=self.scales_, **errors
+                )
+                for own in some
+            ]
 
-        unit = (point_error + self.penalty_ / mean_size) / F
-        start = np.full(F, unit)
-        learner = DualDecompositionLearner(
-            regularizer=self.regularizer,
-            alpha=self._choose_alpha(start, n_points),
-            projection=self._choose_projection(),
-            step_weights=4 * unit / n_points,
-            step_multipliers=self.penalty_ / mean_size,
-            max_iter=self.max_iter,
-            inner_iter=self.inner_iter,
-            stochastic=self.stochastic,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            random_state=self.random_state,
-        ).fit(problems, start)
-        self.alpha_ = learner.alpha
-        self.weights_ = learner.weights_ / self.scales_
+        with one_blas_thread(), Parallel(n_jobs=jobs, prefer="threads") as parallel:
+            chosen = Choice(0.0, 0.0)
+            if penalty is None or alpha is None:
+                trials = len(PRICES) * (penalty is None) + len(ALPHAS) * (alpha is None)
+                with progress(trials, "choices", shown=verbose) as show:
+                    chosen = choose(
+                        sets, make, self.regularizer, None if penalty is None else 0.0,
+                        None if alpha is None else 0.0, parallel, show,
+                    )  # fmt: skip
+            problems = make(sets, chosen.price)
+            start = first_weights(problems)
+            self.alpha_ = (
+                strength(problems, self.regularizer, chosen.alpha, start) if alpha is None else alpha
+            )
+            with progress(max_iter + 1, "steps", shown=verbose) as show:
+                learned = learn(
+                    problems, start, self.regularizer, self.alpha_,
+                    tol=tol, max_iter=max_iter, parallel=parallel, show=show,
+                )  # fmt: skip
+            w = learned.weights
+            self.stretch_ = stretch(problems, w, parallel) if w.any() else 1.0
+            w = self.stretch_ * w
+            losses = parallel(delayed(_losses)(problem, w) for problem in problems)
+        self.penalty_ = problems[0].penalty
+        self.weights_ = w / self.scales_
+        self.relaxed_loss_, self.hinge_lower_bound_ = np.sum(losses, axis=0).tolist()
         self.exemplars_ = [
-            x[np.unique(labels, return_index=True)[1]]
-            for x, labels in zip(learner.completions_, codes, strict=True)
+            problem.complete(w, None)[np.unique(problem.labels, return_index=True)[1]]
+            for problem in problems
         ]
-        self.objective_path_, self.best_iter_ = learner.objective_path_, learner.best_iter_
-        self.n_iter_, self.converged_ = learner.n_iter_, learner.converged_
-        self.current_loss_, self.relaxed_loss_ = learner.current_loss_, learner.relaxed_loss_
-        self.hinge_lower_bound_ = learner.hinge_lower_bound_
-        self.duality_gap_ = learner.duality_gap_
-        if not self.weights_.any():
+        self.objective_, self.objective_bound_ = learned.objective, learned.lower_bound
+        self.objective_path_, self.best_iter_ = learned.path, learned.best_iter
+        self.n_iter_, self.gap_ = len(learned.path) - 1, learned.gap
+        self.converged_ = self.gap_ <= tol
+        self._warn_of(problems, w)
+        return self
+
+    def _warn_of(self, problems: list[ExemplarProblem], w: Floats) -> None:
+        if self.penalty_ <= self.exemplar_error:
+            _warn(
+                f"penalty={self.penalty_:g} is not above exemplar_error={self.exemplar_error:g}: "
+                "no distance can bring the loss to zero; raise penalty or lower exemplar_error"
+            )
+        if not self.converged_:
+            _warn(
+                f"after {self.n_iter_} steps the gap is {self.gap_:.2g}, above tol={self.tol:g}: "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+            )
+        if not w.any():
             _warn(
                 "all weights are zero: every distance is zero, and every prediction a single "
                 f"cluster; lower alpha={self.alpha_:g}"
             )
-        return self
+            return
+        several = [problem for problem in problems if problem.n_clusters > 1]
+        if several and all(map(partial(_is_one_cluster, w=w), several)):
+            _warn(
+                "the learned distance makes a single cluster of each training set: lower "
+                f"alpha={self.alpha_:g} or penalty={self.penalty_:g}, or look for features that "
+                "tell the clusters apart",
+                ConvergenceWarning,
+            )
 
     def distances(self, X: Any) -> NDArray[Any]:
         """Learned distances between the points of a dataset (Komodakis 2011, Eq. 10).
@@ -336,40 +397,32 @@ class LatentExemplarMetric(SetMetric):
         labels = exemplar_labels(D, found.exemplars)
         return (labels, found.gap) if return_gap else labels
 
-    def _choose_penalty(self, mean_size: float, exemplar: float, point: float) -> float:
-        if isinstance(self.penalty, str):
-            if self.penalty != "auto":
-                raise ValueError(f'penalty must be "auto" or a number; got {self.penalty!r}')
-            return max(0.15 * point * mean_size, 2 * exemplar)
-        return check_number(self.penalty, "penalty", above=0, most=1e90)
 
-    def _choose_alpha(self, start: Floats, n_points: int) -> float:
-        if not isinstance(self.alpha, str):
-            return check_number(self.alpha, "alpha", least=0)
-        if self.alpha != "auto":
-            raise ValueError(f'alpha must be "auto" or a number; got {self.alpha!r}')
-        first = resolve_regularizer(self.regularizer)[0](start)
-        return 0.1 * n_points * (float(start.sum()) / first if first > 0 else 1.0)
-
-    def _choose_projection(self) -> Callable[[Floats], Floats]:
-        if callable(self.projection):
-            return self.projection
-        if not isinstance(self.projection, str) or self.projection != "nonnegative":
-            raise ValueError(
-                f'projection must be "nonnegative" or a callable; got {self.projection!r}'
-            )
-        return _nonnegative
+def _given(value: Any, name: str, **limits: float) -> float | None:
+    """Return a parameter that is a number, None if it is to be chosen."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f'{name} must be "auto" or a number; got {value!r}')
+        return None
+    return check_number(value, name, **limits)
 
 
-def _nonnegative(w: Floats) -> Floats:
-    return np.maximum(w, 0)
+def _losses(problem: ExemplarProblem, w: Floats) -> tuple[float, float]:
+    """Bounds on the hinge loss of a problem, from above and below."""
+    found = visit(problem, w, None, 2e-3 * problem.n_variables)
+    decoded = configuration_energy(problem, w, problem.decode(w, found.exemplars))
+    return found.energy - found.lower, max(0.0, found.energy - decoded)
 
 
-def _mean_pair_values(problems: Sequence[ExemplarProblem]) -> Floats:
-    """Mean absolute f_pq over all pairs p ≠ q of all problems, for each feature."""
-    pairs = sum(p.n_variables * (p.n_variables - 1) for p in problems)
-    totals = np.sum([problem.features.pair_total() for problem in problems], axis=0)
-    scales = totals / max(pairs, 1)
+def _is_one_cluster(problem: ExemplarProblem, w: Floats) -> bool:
+    found = solve_exemplars(problem.distances(w), problem.penalty, max_iter=100, random_state=0)
+    return len(found.exemplars) == 1
+
+
+def _mean_pair_values(sets: Sequence[PairFeatures]) -> Floats:
+    """Mean absolute f_pq over all pairs p ≠ q of all sets, for each feature."""
+    pairs = sum(own.n_points * (own.n_points - 1) for own in sets)
+    scales: Floats = np.sum([own.pair_total() for own in sets], axis=0) / max(pairs, 1)
     if not scales.all():
         raise ValueError(
             f"features {np.flatnonzero(scales == 0)[:10]} are zero for all pairs of training "
@@ -378,5 +431,5 @@ def _mean_pair_values(problems: Sequence[ExemplarProblem]) -> Floats:
     return scales
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=3)
+def _warn(message: str, category: type[Warning] = UserWarning) -> None:
+    warnings.warn(message, category, stacklevel=3)

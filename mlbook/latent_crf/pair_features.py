@@ -24,11 +24,20 @@ class PairFeatures(Protocol):
     def distances(self, w: Floats) -> Any:
         """wᵀf_pq for all pairs, zero on the diagonal."""
 
+    def part(self, points: Integers) -> "PairFeatures":
+        """Return the features of some of the points."""
+
     def total(self, assignment: Integers) -> Floats:
         """Σ_p f_pq over the pairs of p and its q, pairs of a point with itself being zero."""
 
+    def mixture_total(self, points: Integers, exemplars: Integers, shares: Floats) -> Floats:
+        """Σ share · f_pq over some pairs."""
+
     def pair_total(self) -> Floats:
         """Sum of the absolute values of f_pq over all p ≠ q."""
+
+    def pair_mean(self) -> Floats:
+        """Mean of f_pq over all p ≠ q."""
 
 
 class _SquaredDifferences:
@@ -52,9 +61,19 @@ class _SquaredDifferences:
         np.fill_diagonal(D, 0)
         return D
 
+    def part(self, points: Integers) -> PairFeatures:
+        return _SquaredDifferences(self.X[points])
+
     def total(self, assignment: Integers) -> Floats:
         difference = self.X - self.X[assignment]
         return np.einsum("ij,ij->j", difference, difference, dtype=np.float64)
+
+    def mixture_total(self, points: Integers, exemplars: Integers, shares: Floats) -> Floats:
+        difference = self.X[points] - self.X[exemplars]
+        return shares @ (difference * difference)
+
+    def pair_mean(self) -> Floats:
+        return self.pair_total() / max(1, self.n_points * (self.n_points - 1))
 
     def pair_total(self) -> Floats:
         return 2 * self.n_points * np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
@@ -81,9 +100,19 @@ class _Precomputed:
     def distances(self, w: Floats) -> NDArray[Any]:
         return np.tensordot(w.astype(self.stack.dtype), self.stack, axes=1)
 
+    def part(self, points: Integers) -> PairFeatures:
+        return _Precomputed(self.stack[:, points[:, None], points], "X")
+
     def total(self, assignment: Integers) -> Floats:
         chosen = self.stack[:, np.arange(self.n_points), assignment]
         return chosen.sum(axis=1, dtype=np.float64)
+
+    def mixture_total(self, points: Integers, exemplars: Integers, shares: Floats) -> Floats:
+        return self.stack[:, points, exemplars] @ shares
+
+    def pair_mean(self) -> Floats:
+        pairs = max(1, self.n_points * (self.n_points - 1))
+        return self.stack.sum(axis=(1, 2), dtype=np.float64) / pairs
 
     def pair_total(self) -> Floats:
         return np.array([np.abs(matrix).sum(dtype=np.float64) for matrix in self.stack])

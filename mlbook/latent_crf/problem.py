@@ -11,6 +11,7 @@ from mlbook.dual_decomposition import SlaveBatch, SlaveState, check_weights, con
 from mlbook.exemplars import exemplar_labels, improve_exemplars
 from mlbook.latent_crf.energy import augment, best_exemplars, codes_of
 from mlbook.latent_crf.pair_features import PairFeatures, read_features
+from mlbook.latent_crf.relaxation import Mixture
 from mlbook.latent_crf.slaves import Mask, cluster_slaves, point_slaves
 
 
@@ -85,6 +86,7 @@ class ExemplarProblem:
                 f"got {len(self.labels)}"
             )
         self.n_variables = len(self.labels)
+        self.n_clusters = int(self.labels.max()) + 1
         self.n_features = self.features.n_features
         if np.ndim(as_array(scales, "scales")) == 0:
             scales = np.full(self.n_features, check_number(scales, "scales", above=0))
@@ -107,6 +109,12 @@ class ExemplarProblem:
             beta=self.beta,
             scales=scales,
         )
+
+    def along(self, w: Floats) -> "ExemplarProblem":
+        """Return the problem whose only feature is the distance with the weights w."""
+        setting = {"penalty": self.penalty, "alpha": self.alpha, "beta": self.beta}
+        stack = self.distances(w)[None]
+        return ExemplarProblem(stack, self.labels, features="precomputed", **setting)
 
     def distances(self, w: Floats) -> Floats:
         """d_pq = wᵀf_pq (Komodakis 2011, Eq. 10), with zeros on the diagonal."""
@@ -146,6 +154,17 @@ class ExemplarProblem:
             exemplars = improve_exemplars(U, chosen, price, random_state=0)
             found.append(exemplars[exemplar_labels(U, exemplars)])
         return min(found, key=lambda x: configuration_energy(self, w, x))
+
+    def mixture_energy(self, mixture: Mixture) -> tuple[Floats, float]:
+        """Ē of a mixture as a function of the weights, w·slope + constant."""
+        y, together = mixture.openings, self.labels[mixture.points] == self.labels[mixture.exemplars]
+        largest = np.zeros(self.n_clusters)
+        np.maximum.at(largest, self.labels, y)
+        constant = (self.penalty + self.beta - self.alpha) * y.sum() + 2 * self.alpha * largest.sum()
+        constant += self.beta * (mixture.shares[together].sum() - self.n_variables)
+        constant -= self.alpha * self.n_clusters
+        slope = self.features.mixture_total(mixture.points, mixture.exemplars, mixture.shares)
+        return slope / self.scales, float(constant)
 
     def _check(self, assignment: Any, name: str) -> Integers:
         """Return an exemplar for each point, refusing what is not one."""

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from clustering_problems import descent, energy, small_sets
+from clustering_problems import energy, small_sets
 from enumeration import all_assignments
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mlbook.exemplars import solve_exemplars
 from mlbook.latent_crf import (
-    ExemplarProblem,
     LatentExemplarMetric,
     clustering_error,
     exemplars_of_partition,
@@ -46,13 +45,13 @@ def test_fitted_attributes(learned):
     pairs = [((X[:, None] - X) ** 2)[~np.eye(60, dtype=bool)] for X in points[:3]]
     assert_allclose(metric.scales_, np.concatenate(pairs).mean(axis=0))
     size = 180 / sum(len(np.unique(y)) for y in partitions[:3])
-    assert metric.penalty_ == 0.15 * size and metric.alpha_ == 18
-    assert metric.n_features_in_ == 20 and metric.converged_
+    assert any(np.isclose(metric.penalty_, share * size) for share in (0.2, 0.4, 0.8))
+    assert any(np.isclose(metric.alpha_, share * 180) for share in (0.02, 0.05, 0.1, 0.2, 0.3))
+    assert metric.n_features_in_ == 20 and metric.converged_ and metric.gap_ <= 0.05
     path = metric.objective_path_
     assert metric.n_iter_ == len(path) - 1 and metric.best_iter_ == path.argmin()
-    J = np.sum(metric.weights_ * metric.scales_)
-    assert_allclose(metric.current_loss_ + 18 * J, path.min())
-    assert metric.hinge_lower_bound_ <= metric.relaxed_loss_ <= metric.current_loss_
+    assert metric.objective_ == path.min() >= metric.objective_bound_
+    assert 0 <= metric.hinge_lower_bound_ <= metric.relaxed_loss_
     for X, y, found in zip(points, partitions, metric.exemplars_, strict=False):
         D = (((X[:, None] - X) ** 2) * metric.weights_).sum(axis=2)
         assert_allclose(metric.distances(X), D, atol=1e-12)
@@ -71,58 +70,64 @@ def regularized_hinge(w, sets, partitions, penalty, alpha, beta):
     return total
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.equation("Komodakis 2011, Eqs. 13 and 22, and Figure 1")
+@pytest.mark.equation("Komodakis 2011, Eqs. 13 and 22")
 @pytest.mark.parametrize(
     "options",
     [
-        {"exemplar_error": 0.5, "point_error": 9.0, "regularizer": "l2"},
-        {"exemplar_error": 2.0, "point_error": 0.7},
+        {"exemplar_error": 0.5, "point_error": 9.0, "regularizer": "l2", "alpha": 3.0},
+        {"exemplar_error": 2.0, "point_error": 0.7, "alpha": 0.2},
         {"exemplar_error": 0.7, "point_error": 1.3, "penalty": 1.7, "alpha": 0.2},
     ],
 )
 def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
-    """Its setting by hand, its path by a loop, and its loss by enumeration of all clusterings."""
+    """Its loss by enumeration of all clusterings, and that of many other weights."""
     rng = np.random.default_rng(5)
     partitions = [np.array([0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 0])]
     sets = [rng.normal(size=(5, 3)) + np.outer(3.0 * y, [1, 0, 0]) for y in partitions]
-    metric = LatentExemplarMetric(max_iter=30, **options).fit(sets, partitions)
-    alpha, beta = options["exemplar_error"], options["point_error"]
-    penalty = options.get("penalty", max(0.15 * beta * 2.5, 2 * alpha))
-    pairs = [((X[:, None] - X) ** 2)[~np.eye(5, dtype=bool)] for X in sets]
-    scales = np.concatenate(pairs).mean(axis=0)
-    unit = (beta + penalty / 2.5) / 3
-    squared = options.get("regularizer") == "l2"
-    first = 3 * unit**2 / 2 if squared else 3 * unit
-    strength = options.get("alpha", 0.1 * 10 * 3 * unit / first)
-    assert_allclose([metric.penalty_, metric.alpha_], [penalty, strength])
+    metric = LatentExemplarMetric(**options).fit(sets, partitions)
+    alpha, beta, penalty = options["exemplar_error"], options["point_error"], metric.penalty_
+    shares = [max(share * beta * 2.5, 2 * alpha) for share in (0.2, 0.4, 0.8)]
+    assert penalty == options.get("penalty") or any(np.isclose(penalty, shares))
+    squared, tau = options.get("regularizer") == "l2", options["alpha"]
+    assert metric.alpha_ == tau and metric.converged_
 
-    def J(w):
-        return w @ w / 2 if squared else np.abs(w).sum()
+    def hinge(w):
+        return regularized_hinge(w, sets, partitions, penalty, alpha, beta)
 
-    def prox(w, t):
-        return w / (1 + t) if squared else np.sign(w) * np.maximum(np.abs(w) - t, 0)
-
-    problems = [
-        ExemplarProblem(X, y, penalty=penalty, alpha=alpha, beta=beta, scales=scales)
-        for X, y in zip(sets, partitions, strict=True)
-    ]
-    path, (w, _, _, loss) = descent(
-        problems, np.full(3, unit), regularizer=(J, prox), alpha=strength, max_iter=30,
-        steps=[4 * unit / 10, penalty / 2.5], project=lambda w: np.maximum(w, 0), tol=0.01,
-    )  # fmt: skip
-    assert_allclose(metric.objective_path_, path, rtol=1e-9)
-    assert_allclose(metric.weights_ * metric.scales_, w, rtol=1e-9)
-    assert_allclose(metric.current_loss_, loss, rtol=1e-9)
-    hinge = regularized_hinge(metric.weights_, sets, partitions, penalty, alpha, beta)
-    assert metric.hinge_lower_bound_ - 1e-9 <= hinge <= metric.relaxed_loss_ + 1e-9
-    assert_allclose(metric.duality_gap_, metric.relaxed_loss_ - metric.hinge_lower_bound_)
-    assert path.min() >= strength * J(w) + hinge - 1e-9
+    assert metric.hinge_lower_bound_ - 1e-9 <= hinge(metric.weights_) <= metric.relaxed_loss_ + 1e-9
+    w = metric.weights_ / metric.stretch_
+    v = w * metric.scales_
+    J = v @ v / 2 if squared else v.sum()
+    assert metric.objective_ >= tau * J + hinge(w) - 1e-9  # the relaxation is above
     for X, y, found in zip(sets, partitions, metric.exemplars_, strict=True):
         D = ((X[:, None] - X) ** 2) @ metric.weights_
         best = [min(np.flatnonzero(y == c), key=lambda q, D=D, y=y: D[y == y[q], q].sum())
                 for c in (0, 1)]  # fmt: skip
         assert_array_equal(found, best)
+
+
+@pytest.mark.slow
+def test_a_learner_that_does_not_collapse():
+    """Six weak views of six classes and three of noise, in a single set, twenty times.
+
+    With the stop at a small change, and the length of the weights left to the regularizer, most
+    training sets came out as one cluster.
+    """
+    counts, shares = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        labels = np.repeat(np.arange(6), 14)
+        views = [np.outer(np.eye(6)[labels] @ rng.normal(size=6), np.ones(4)) * 0.8
+                 + rng.normal(size=(84, 4)) for _ in range(6)]  # fmt: skip
+        views += [rng.normal(size=(84, 4)) for _ in range(3)]
+        stack = np.array([((V[:, None] - V) ** 2).sum(axis=2) for V in views])
+        metric = LatentExemplarMetric(features="precomputed", random_state=0).fit([stack], [labels])
+        assert metric.converged_
+        counts.append(len(np.unique(metric.predict(stack))))
+        v = metric.weights_ * metric.scales_
+        shares.append(v[6:].sum() / v.sum())
+    assert min(counts) > 1 and 4 <= np.median(counts) <= 9
+    assert np.mean(shares) < 0.15
 
 
 def test_precomputed_features_give_the_same_metric(learned):
@@ -161,35 +166,27 @@ def test_units_and_origin_do_not_matter(learned):
     metric, points, partitions = learned
     units = np.geomspace(1e-3, 1e3, 20)
     other = clone(metric).fit([(X + 5) * units for X in points[:3]], partitions[:3])
-    assert_allclose(other.weights_ * units**2, metric.weights_, rtol=1e-6, atol=1e-12)
+    # Rounding decides between steps, so that the weights need not be the same to many digits.
+    assert (other.penalty_, other.alpha_) == (metric.penalty_, metric.alpha_)
+    possible = metric.objective_bound_ + (metric.objective_ - metric.objective_bound_) / metric.gap_
+    assert abs(other.objective_ - metric.objective_) <= 0.06 * possible
     assert_array_equal(other.predict((points[3] + 5) * units), metric.predict(points[3]))
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_variants(learned):
     metric, points, partitions = learned
-    start, end = metric.objective_path_[[0, 40]]
-    fit = {"X": points[:3], "y": partitions[:3]}
-
-    def fitted(**options):
-        return clone(metric).set_params(max_iter=40, **options).fit(fit["X"], fit["y"])
-
-    threads, one = fitted(n_jobs=2), fitted()
-    assert_array_equal(threads.objective_path_, one.objective_path_)
-    assert_array_equal(one.objective_path_, metric.objective_path_[:41])
-    stochastic = fitted(stochastic=True)
-    assert_array_equal(stochastic.weights_, fitted(stochastic=True).weights_)
-    assert_allclose(stochastic.objective_path_[0], start)
-    for other in (stochastic, fitted(inner_iter=3)):
-        assert other.objective_path_.min() < 1.1 * end < start
-    ridge = fitted(regularizer="l2")
-    assert_allclose(ridge.objective_path_[0], start)  # the automatic τ makes both equal there
-    assert ridge.objective_path_.min() < 0.7 * start
-    capped = fitted(projection=lambda w: w.clip(0, 0.07))
-    assert_allclose((capped.weights_ * capped.scales_).max(), 0.07)
-    signed = fitted(projection=lambda w: w)
-    assert signed.weights_.min() <= 0 and f_measure(signed.predict(points[4]), partitions[4]) == 1
+    setting = {"penalty": metric.penalty_, "alpha": metric.alpha_}
+    same = clone(metric).set_params(**setting).fit(points[:3], partitions[:3])
+    assert_array_equal(same.weights_, metric.weights_)  # what is chosen can be given
+    threads = clone(same).set_params(n_jobs=2).fit(points[:3], partitions[:3])
+    assert_array_equal(threads.objective_path_, same.objective_path_)
+    finer = clone(same).set_params(tol=0.01).fit(points[:3], partitions[:3])
+    assert finer.objective_ <= same.objective_ and finer.gap_ <= 0.01
+    ridge = clone(metric).set_params(regularizer="l2").fit(points[:3], partitions[:3])
+    assert ridge.converged_ and f_measure(ridge.predict(points[4]), partitions[4]) == 1
+    clean, noise = np.split(ridge.weights_ * ridge.scales_, 2)
+    assert noise.sum() < 0.2 * clean.sum()
 
 
 def test_float32_is_kept(learned):
@@ -197,16 +194,20 @@ def test_float32_is_kept(learned):
     X = points[4].astype(np.float32)
     assert metric.distances(X).dtype == np.float32
     assert_allclose(metric.distances(X), metric.distances(points[4]), rtol=1e-3, atol=1e-3)
-    single = clone(metric).fit([Z.astype(np.float32) for Z in points[:3]], partitions[:3])
-    assert_allclose(single.weights_, metric.weights_, rtol=0.2, atol=0.02 * metric.weights_.max())
+    setting = {"penalty": metric.penalty_, "alpha": metric.alpha_}
+    single = clone(metric).set_params(**setting).fit([Z.astype(np.float32) for Z in points[:3]], partitions[:3])
+    assert single.converged_ and single.weights_.dtype == np.float64
+    assert f_measure(single.predict(X), partitions[4]) == 1
 
 
 def test_progress_is_shown_if_wanted(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     points, partitions = small_sets()
     with pytest.warns(ConvergenceWarning):
-        LatentExemplarMetric(max_iter=2, verbose=True).fit(points, partitions)
-    assert "subgradient steps: 3 of 3, objective" in capsys.readouterr().err
+        LatentExemplarMetric(max_iter=2, tol=1e-9, verbose=True).fit(points, partitions)
+    shown = capsys.readouterr().err
+    assert "choices: 1 of 8, penalty 0.4 of the mean size" in shown
+    assert "steps: 3 of 3, objective" in shown
 
 
 def test_warnings():
@@ -220,11 +221,12 @@ def test_warnings():
         pytest.warns(UserWarning, match="every training set is a single cluster"),
         pytest.warns(UserWarning, match="all weights are zero"),
     ):
-        LatentExemplarMetric(alpha=0.0).fit(points, [np.zeros(15, dtype=int)] * 3)
-    with pytest.warns(
-        ConvergenceWarning, match="fell by more than 0.01 .* last 5 of 5 .* raise max_iter"
-    ):
-        LatentExemplarMetric(max_iter=5).fit(points, partitions)
+        LatentExemplarMetric(alpha=1.0).fit(points, [np.zeros(15, dtype=int)] * 3)
+    with pytest.warns(ConvergenceWarning, match="after 1 steps the gap is .* above tol=1e-09"):
+        LatentExemplarMetric(max_iter=1, tol=1e-9).fit(points, partitions)
+    noise = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(ConvergenceWarning, match="a single cluster of each training set"):
+        LatentExemplarMetric(penalty=300.0, alpha=1.0).fit([noise], [np.arange(40) % 4])
 
 
 @pytest.mark.parametrize(
@@ -238,9 +240,8 @@ def test_warnings():
         ({"alpha": -0.1}, "alpha must be a finite number, at least 0"),
         ({"alpha": "none"}, 'alpha must be "auto" or a number'),
         ({"regularizer": "l0"}, "regularizer must be one of"),
-        ({"projection": "simplex"}, 'projection must be "nonnegative" or a callable'),
         ({"features": "cosine"}, "features must be one of .*squared_differences"),
-        ({"inner_iter": 0}, "inner_iter must be an integer, at least 1; got 0"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": -1}, "tol must be"),
     ],

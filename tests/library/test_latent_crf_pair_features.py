@@ -28,6 +28,12 @@ def test_both_kinds_are_sums_over_the_array_of_features():
             assert_array_equal(D.diagonal(), 0)
         assert_allclose(features.total(assignment), f[np.arange(6), assignment].sum(axis=0))
         assert_allclose(features.pair_total(), f.sum(axis=(0, 1)))
+        assert_allclose(features.pair_mean(), f.sum(axis=(0, 1)) / 30)
+        p, q, shares = rng.integers(0, 3, 8), rng.integers(3, 6, 8), rng.uniform(size=8)
+        assert_allclose(features.mixture_total(p, q, shares), shares @ f[p, q])
+        some = features.part(np.array([4, 1, 2]))
+        w = np.array([0.5, 0.0, 2.0])
+        assert_allclose(some.distances(w), features.distances(w)[np.ix_([4, 1, 2], [4, 1, 2])])
 
 
 def test_distances_of_points_are_never_below_zero_for_weights_that_are_not():
@@ -43,6 +49,7 @@ def test_signs_and_asymmetry_of_given_distances_stay():
     off = ~np.eye(4, dtype=bool)
     assert_allclose(features.distances(np.array([1.0, -2.0]))[off], (stack[0] - 2 * stack[1])[off])
     assert_allclose(features.pair_total(), np.abs(stack)[:, off].sum(axis=1))
+    assert_allclose(features.pair_mean(), stack[:, off].mean(axis=1))
     assert_array_equal(stack, before)  # the diagonal was emptied in a copy
 
 
