@@ -133,7 +133,9 @@ class Model(NamedTuple):
         far = np.full(F, np.inf)
         w, _, shares = self.minimize(-far if self.signed else np.zeros(F), far)
         value = self.offset - float(shares @ self.cuts.offsets)
-        descent = shares @ self.cuts.slopes - self.slope  # the other problems have cuts of their own
+        descent = (
+            shares @ self.cuts.slopes - self.slope
+        )  # the other problems have cuts of their own
         descent = np.abs(descent) if self.signed else np.maximum(descent, 0)
         if self.regularizer == "l2":
             missing = float(descent @ descent) / 2

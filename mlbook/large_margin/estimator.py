@@ -25,8 +25,8 @@ from mlbook._validation import (
     check_boolean,
     check_choice,
     check_integer,
-    check_jobs,
     check_integer_labels,
+    check_jobs,
     check_n_clusters,
     check_number,
 )

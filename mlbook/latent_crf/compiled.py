@@ -1,4 +1,4 @@
-"""Steps on the two functions of `mlbook.latent_crf.relaxation`, compiled by numba where it is there.
+"""Steps on the two functions of `mlbook.latent_crf.relaxation`, compiled where numba is there.
 
 `below`, `above` and `sort` compute the same as there, one pair of points at a time. Without numba
 `polyak` runs as it stands, on those of the other module.
@@ -26,24 +26,6 @@ class Kernels(NamedTuple):
     polyak: Callable[..., tuple[Floats, float, Floats, float]]
     above: Callable[..., Value]
     sort: Callable[..., tuple[Integers, Integers, Floats]]
-
-
-@cache
-def load() -> Kernels:
-    """Return the functions: compiled, or those of NumPy where numba is not installed.
-
-    Compiled at their first call, and kept on disk: some seconds once.
-    """
-    global below, above  # `polyak` calls them by these names
-    compile = jit()
-    if compile is None:
-        from mlbook.latent_crf import relaxation as plain
-
-        below, above = plain.below, plain.above
-        return Kernels(polyak, above, plain.sort)
-    make = compile(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
-    below, above = make(below), make(above)
-    return Kernels(make(polyak), above, make(sort))
 
 
 def polyak(
@@ -177,3 +159,21 @@ def above(pairs: Any, y: Floats) -> Value:
         for j in range(starts[p], i):
             slope[near[j]] -= last - values[j]
     return value, slope, y
+
+
+@cache
+def load() -> Kernels:
+    """Return the functions: compiled, or those of NumPy where numba is not installed.
+
+    Compiled at their first call, and kept on disk: some seconds once.
+    """
+    global below, above  # `polyak` calls them by these names
+    compile = jit()
+    if compile is None:
+        from mlbook.latent_crf import relaxation as plain
+
+        below, above = plain.below, plain.above
+        return Kernels(polyak, above, plain.sort)
+    make = compile(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+    below, above = make(below), make(above)
+    return Kernels(make(polyak), above, make(sort))

@@ -117,7 +117,7 @@ def learn(
     F, flat = len(start), sum(problem.penalty * problem.n_clusters for problem in problems)
     cuts = cuts or Cuts.none(F)
     starts: list[Start | None] = [None] * len(problems)
-    w, radius = start, _RADIUS
+    w, radius, value = start, _RADIUS, -np.inf
     best: Learned | None = None
     path: list[float] = []
     accuracy = np.inf
@@ -125,8 +125,8 @@ def learn(
     least = _LEAST * (zero + flat)
     if zero <= 0:  # single clusters: zero weights have no loss
         w = 0 * start
-        own = [problem.complete(w, None) for problem in problems]
-        return Learned(w, 0.0, 0.0, 0.0, own, cuts, np.zeros(1), 0, zero, least)
+        exemplars = [problem.complete(w, None) for problem in problems]
+        return Learned(w, 0.0, 0.0, 0.0, exemplars, cuts, np.zeros(1), 0, zero, least)
     for iteration in range(max_iter + 1):
         visits = parallel(
             delayed(visit)(problem, w, own, accuracy / len(problems))
@@ -140,12 +140,14 @@ def learn(
         cuts = cuts.add(*_stack([found.cut for found in visits]))
         if best is None or objective < best.objective:
             if best is not None and best.objective - objective > 0.3 * (best.objective - value):
-                radius *= 2
+                radius *= 2  # the model was about right
             exemplars = [found.exemplars for found in visits]
             slopes = [found.slope for found in visits]
-            own = [p.penalty * p.n_clusters for p in problems]
-            cuts = cuts.add(np.array(slopes), np.array(own))
-            best = Learned(w, objective, 0.0, loss, exemplars, cuts, np.empty(0), iteration, zero, least)
+            prices = [problem.penalty * problem.n_clusters for problem in problems]
+            cuts = cuts.add(np.array(slopes), np.array(prices))
+            best = Learned(
+                w, objective, 0.0, loss, exemplars, cuts, np.empty(0), iteration, zero, least
+            )
         else:
             radius /= 2
         model = Model(regularizer, alpha, np.sum(slopes, axis=0), flat, cuts)
@@ -163,6 +165,7 @@ def learn(
             radius = max(4 * radius, _RADIUS)
             w = lowest
         accuracy = _ACCURACY * max(wanted, best.objective - value)
+    assert best is not None
     return best._replace(cuts=cuts, path=np.array(path))
 
 
@@ -212,6 +215,6 @@ def first_weights(problems: Sequence[ExemplarProblem]) -> Floats:
 def strength(
     problems: Sequence[ExemplarProblem], regularizer: str, share: float, start: Floats
 ) -> float:
-    """Return τ, for "l1" this share of the number of points; for "l2" what is as much at `start`."""
+    """Return τ: for "l1" a share of the number of points; for "l2" what is as much at `start`."""
     tau = share * sum(problem.n_variables for problem in problems)
     return tau if regularizer == "l1" else 2 * tau * float(start.sum() / (start @ start))

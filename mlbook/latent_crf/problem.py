@@ -157,10 +157,15 @@ class ExemplarProblem:
 
     def mixture_energy(self, mixture: Mixture) -> tuple[Floats, float]:
         """Ē of a mixture as a function of the weights, w·slope + constant."""
-        y, together = mixture.openings, self.labels[mixture.points] == self.labels[mixture.exemplars]
+        y, together = (
+            mixture.openings,
+            self.labels[mixture.points] == self.labels[mixture.exemplars],
+        )
         largest = np.zeros(self.n_clusters)
         np.maximum.at(largest, self.labels, y)
-        constant = (self.penalty + self.beta - self.alpha) * y.sum() + 2 * self.alpha * largest.sum()
+        constant = (
+            self.penalty + self.beta - self.alpha
+        ) * y.sum() + 2 * self.alpha * largest.sum()
         constant += self.beta * (mixture.shares[together].sum() - self.n_variables)
         constant -= self.alpha * self.n_clusters
         slope = self.features.mixture_total(mixture.points, mixture.exemplars, mixture.shares)

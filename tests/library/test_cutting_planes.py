@@ -14,7 +14,9 @@ def random_model(seed, regularizer="l1", signed=False, alpha=0.7):
     cuts = Cuts.none(2)
     for _ in range(4):
         cuts = cuts.add(rng.normal(size=(3, 2)) + 0.5, rng.normal(size=3))
-    model = Model(regularizer, alpha, cuts.slopes[:3].sum(axis=0), cuts.offsets[:3].sum(), cuts, signed)
+    model = Model(
+        regularizer, alpha, cuts.slopes[:3].sum(axis=0), cuts.offsets[:3].sum(), cuts, signed
+    )
     return model, rng
 
 
@@ -36,8 +38,12 @@ def test_the_bound_is_the_minimum_over_all_weights(seed, regularizer, signed):
     values = [value(model, v if signed else np.abs(v)) for v in tried]
     assert bound <= min(values) + 1e-9
     start = tried[np.argmin(values)]
-    found = minimize(lambda v: value(model, v if signed else np.abs(v)), start, method="Nelder-Mead",
-                     options={"xatol": 1e-9, "fatol": 1e-10})  # fmt: skip
+
+    def there(v):
+        return value(model, v if signed else np.abs(v))
+
+    options = {"xatol": 1e-9, "fatol": 1e-10}
+    found = minimize(there, start, method="Nelder-Mead", options=options)
     assert_allclose(bound, found.fun, rtol=1e-3, atol=1e-3)
     assert_allclose(value(model, w), found.fun, rtol=1e-3, atol=1e-3)
     assert signed or w.min() >= 0
@@ -61,8 +67,10 @@ def test_without_regularizer_the_bound_holds():
     for seed in range(10):
         model, rng = random_model(seed, alpha=0.0)
         bound, _ = model.bound()
-        assert 0 <= bound + 1e-12
-        assert all(bound <= value(model, np.abs(v)) + 1e-9 for v in rng.normal(scale=5, size=(500, 2)))
+        assert bound + 1e-12 >= 0
+        assert all(
+            bound <= value(model, np.abs(v)) + 1e-9 for v in rng.normal(scale=5, size=(500, 2))
+        )
 
 
 def test_one_cut_for_each_problem_is_no_loss():

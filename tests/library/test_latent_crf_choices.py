@@ -11,7 +11,10 @@ from mlbook.latent_crf.problem import ExemplarProblem
 
 
 def read(points, partitions):
-    return [(read_features(X, "squared_differences"), y) for X, y in zip(points, partitions, strict=True)]
+    return [
+        (read_features(X, "squared_differences"), y)
+        for X, y in zip(points, partitions, strict=True)
+    ]
 
 
 def chosen(sets, price=None, alpha=None, regularizer="l1"):

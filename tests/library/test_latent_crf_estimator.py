@@ -195,7 +195,11 @@ def test_float32_is_kept(learned):
     assert metric.distances(X).dtype == np.float32
     assert_allclose(metric.distances(X), metric.distances(points[4]), rtol=1e-3, atol=1e-3)
     setting = {"penalty": metric.penalty_, "alpha": metric.alpha_}
-    single = clone(metric).set_params(**setting).fit([Z.astype(np.float32) for Z in points[:3]], partitions[:3])
+    single = (
+        clone(metric)
+        .set_params(**setting)
+        .fit([Z.astype(np.float32) for Z in points[:3]], partitions[:3])
+    )
     assert single.converged_ and single.weights_.dtype == np.float64
     assert f_measure(single.predict(X), partitions[4]) == 1
 
