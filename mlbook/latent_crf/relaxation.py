@@ -186,8 +186,8 @@ def below(pairs: Pairs, v: Floats) -> Value:
     is_open = (reduced < 0) & (gains < 0)[labels]
     served = np.bincount(points[(margins > 0) & is_open[near]], minlength=n)
     value = -float(v.sum() + np.minimum(gains, 0).sum())
-    slope: Floats = served + is_open.astype(np.float64) - 1
-    return value, slope, is_open.astype(np.float64)
+    opened = is_open.astype(np.float64)
+    return value, opened + served - 1, opened
 
 
 def above(pairs: Pairs, y: Floats) -> Value:

@@ -458,7 +458,7 @@ def learners():
     points = [rng.normal(size=(n, 100)) + 4 * (np.arange(n) % 3)[:, None] for n in sizes]
     partitions = [np.arange(n) % 3 for n in sizes]
     images, labels, _ = make_xor_grids(4, (5, 6), random_state=0)
-    yield LatentExemplarMetric(alpha=0.1, max_iter=3, inner_iter=2), points, partitions
+    yield LatentExemplarMetric(alpha=0.1, max_iter=3, tol=0), points, partitions
     yield LatentGridCRF(max_iter=2, random_state=0), images, labels
 
 
