@@ -122,7 +122,7 @@ def filter_responses(gray: ArrayLike, *, step: int = 2) -> tuple[NDArray[Any], N
 
     The filters: edges and bars (first and second derivatives of Gaussians three times as long as
     wide) of 3 scales and 6 directions, a Gaussian and its Laplacian. The image is first brought to
-    mean 0 and variance 1, the responses r of a pixel then to r log(1 + |r| / .03) / |r|.
+    mean 0 and variance 1, the responses r of a pixel then to ``r log(1 + |r| / .03) / |r|``.
 
     Parameters
     ----------
