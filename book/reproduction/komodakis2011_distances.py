@@ -238,7 +238,7 @@ def run_shares(unit: Unit) -> dict[str, float]:
 
 def run_objective(unit: Unit) -> dict[str, float]:
     """Objective over the iterations, as a share of that at the start."""
-    path = learned_of(unit).objective_path_
+    path = np.minimum.accumulate(learned_of(unit).objective_path_)
     return {f"after{i}": path[min(i, len(path) - 1)] / path[0] for i in ITERATIONS}
 
 

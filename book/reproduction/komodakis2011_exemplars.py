@@ -10,8 +10,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
 from mlbook._arrays import Floats, Integers
+from mlbook.dual_decomposition import DualDecompositionLearner
 from mlbook.exemplars import exemplar_labels, exemplar_path, solve_exemplars
-from mlbook.latent_crf import LatentExemplarMetric
+from mlbook.latent_crf import ExemplarProblem, LatentExemplarMetric
 from mlbook.partitions import contingency, f_measure
 
 # Penalties tried for distances that are not learned, as shares of the mean cluster size, in units
@@ -22,23 +23,49 @@ SHARES = (0.04, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48)
 def learn(
     datasets: list[Floats], partitions: list[Integers], **options: Any
 ) -> LatentExemplarMetric:
-    """Learn weights of squared differences; the penalty is a tenth of the mean cluster size."""
-    size = sum(map(len, partitions)) / sum(len(set(y)) for y in partitions)
-    return _fitted(datasets, partitions, penalty=max(0.1 * size, 1.5), **options)
+    """Learn weights of squared differences; price and regularization are chosen in training."""
+    return LatentExemplarMetric(random_state=0, **options).fit(datasets, partitions)
 
 
 def learn_weights(stack: Floats, y: Integers, **options: Any) -> LatentExemplarMetric:
     """Learn weights of a stack of distances, from one partition."""
-    settings = {"alpha": 0.01 * len(y), "inner_iter": 30} | options
-    return _fitted([stack], [y], features="precomputed", **settings)
+    return learn([stack], [y], features="precomputed", **options)
 
 
-def _fitted(
-    datasets: list[Floats], partitions: list[Integers], **options: Any
-) -> LatentExemplarMetric:
-    with warnings.catch_warnings():  # how far the objective came is no matter here
+def learn_as_printed(
+    datasets: list[Floats], partitions: list[Integers], inner_iter: int, rounds: int
+) -> tuple[Floats, Floats, float]:
+    """Learn weights of squared differences by the steps of the paper's Figure 1, with l1.
+
+    The price of an exemplar is 0.4 times the mean cluster size, τ a tenth of the number of points.
+    Returns the weights, the path of the objective and the price.
+    """
+    n_points = sum(map(len, partitions))
+    size = n_points / sum(len(set(y)) for y in partitions)
+    price, F = max(0.4 * size, 2.0), datasets[0].shape[1]
+    scales = np.mean([2 * X.var(axis=0) for X in datasets], axis=0)
+    problems = [
+        ExemplarProblem(X, y, penalty=price, scales=scales)
+        for X, y in zip(datasets, partitions, strict=True)
+    ]
+    unit = (1 + price / size) / F
+    with warnings.catch_warnings():  # the number of rounds is what is compared
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LatentExemplarMetric(random_state=0, **options).fit(datasets, partitions)
+        learner = DualDecompositionLearner(
+            regularizer="l1",
+            alpha=0.1 * n_points,
+            projection=_nonnegative,
+            step_weights=4 * unit / n_points,
+            step_multipliers=price / size,
+            inner_iter=inner_iter,
+            max_iter=rounds // inner_iter,
+            tol=0,
+        ).fit(problems, np.full(F, unit))
+    return learner.weights_ / scales, learner.objective_path_, price
+
+
+def _nonnegative(w: Floats) -> Floats:
+    return w.clip(0)
 
 
 def cluster(D: Floats, penalty: float) -> Integers:

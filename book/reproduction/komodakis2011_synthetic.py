@@ -82,5 +82,5 @@ def figure2a_units(scale: str) -> list[Unit]:
 
 def run_figure2a(unit: Unit) -> dict[str, float]:
     """Objective over the iterations, as a share of that at the start."""
-    path = learn(*draw_sets(unit, 0)).objective_path_
+    path = np.minimum.accumulate(learn(*draw_sets(unit, 0)).objective_path_)
     return {f"after{i}": path[min(i, len(path) - 1)] / path[0] for i in ITERATIONS}

@@ -67,7 +67,7 @@ def test_figure_2a_falls():
     (unit,) = synthetic.figure2a_units("smoke")
     values = list(synthetic.run_figure2a(unit).values())
     assert len(values) == len(synthetic.ITERATIONS)
-    assert values[0] < 1 and values[-1] < 0.3 and values[-1] <= values[2]
+    assert values[0] < 1 and values[-1] < 0.5 and values == sorted(values)[::-1]
     full = synthetic.figure2a_units("full")
     assert len({(u["n_samples"], u["n_clusters"]) for u in full}) == 20
     assert {u["n_features"] for u in full} == {100}
@@ -148,7 +148,7 @@ def test_shares_of_the_views(made_up):
     assert sum(sum(row.values()) for row in found.values()) == pytest.approx(1)
     assert sum(found["0°"].values()) > 0.9
     falling = list(distances.run_objective(ours[0]).values())
-    assert falling[0] < 1 and falling[-1] < 0.5
+    assert falling[0] <= 1 and falling[-1] < 0.7 and falling == sorted(falling)[::-1]
 
 
 def test_the_average_is_the_mean_of_the_stack(made_up):
@@ -344,8 +344,8 @@ def test_choices_are_those_of_the_rows():
     units = choices.choice_units("full")
     options = {u["row"]: u["options"] for u in units}
     assert options["l2 regularizer"] == {"regularizer": "l2"}
-    assert options["T = 10"] == {"inner_iter": 10, "max_iter": 30}
-    assert all(o["inner_iter"] * o["max_iter"] == 300 for o in options.values() if "max_iter" in o)
+    assert options["T = 10"] == {"inner_iter": 10, "rounds": 300}
+    assert all(300 % o["inner_iter"] == 0 for o in options.values() if "rounds" in o)
     smoke = {u["row"]: choices.run_choice(u) for u in choices.choice_units("smoke")}
     assert smoke["l1 regularizer"]["noisy"] < smoke["l2 regularizer"]["noisy"]
     assert 0 <= smoke["l2 regularizer"]["zero"] <= smoke["l1 regularizer"]["zero"] <= 1
