@@ -120,7 +120,7 @@ class _Trial:
                 tol=TOLERANCE, max_iter=STEPS, cuts=self.cuts, parallel=self.parallel,
             )  # fmt: skip
             w, self.cuts = learned.weights, learned.cuts
-            self.found[share] = stretch(self.own, w, self.parallel) * w if w.any() else w
+            self.found[share] = stretch(self.own, w, self.parallel) * w
         return self.found[share]
 
     def wrong_number(self, share: float) -> float:

@@ -286,7 +286,7 @@ class LatentExemplarMetric(SetMetric):
                     tol=tol, max_iter=max_iter, parallel=parallel, show=show,
                 )  # fmt: skip
             w = learned.weights
-            self.stretch_ = stretch(problems, w, parallel) if w.any() else 1.0
+            self.stretch_ = stretch(problems, w, parallel)
             w = self.stretch_ * w
             losses = parallel(delayed(_losses)(problem, w) for problem in problems)
         self.penalty_ = problems[0].penalty

@@ -172,8 +172,10 @@ def learn(
 def stretch(problems: Sequence[ExemplarProblem], w: Floats, parallel: Parallel) -> float:
     """Factor of the weights at which their loss is lowest: what the regularizer shortens.
 
-    A problem of one feature, the distance, without regularizer.
+    A problem of one feature, the distance, without regularizer. It is 1 for zero weights.
     """
+    if not w.any():
+        return 1.0
     lines = [problem.along(w) for problem in problems]
     found = learn(lines, np.ones(1), "l1", 0.0, tol=_STRETCH, max_iter=20, parallel=parallel)
     return float(found.weights[0])

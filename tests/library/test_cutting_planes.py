@@ -28,6 +28,7 @@ def value(model, w):
     return model.alpha * J + model.slope @ w + model.offset - lowest
 
 
+@pytest.mark.equation("Komodakis 2011, Eq. 28")
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("regularizer", ["l1", "l2"])
 @pytest.mark.parametrize("seed", range(5))
@@ -71,6 +72,16 @@ def test_without_regularizer_the_bound_holds():
         assert all(
             bound <= value(model, np.abs(v)) + 1e-9 for v in rng.normal(scale=5, size=(500, 2))
         )
+
+
+@pytest.mark.equation("Komodakis 2011, Eq. 28")
+@pytest.mark.parametrize("signed", [False, True])
+def test_with_much_regularization_zero_weights_are_best(signed):
+    for seed in range(5):
+        model, _ = random_model(seed, signed=signed, alpha=50.0)
+        bound, w = model.bound()
+        assert_allclose(bound, value(model, np.zeros(2)))
+        assert_allclose(w, 0, atol=1e-9)
 
 
 def test_one_cut_for_each_problem_is_no_loss():

@@ -77,6 +77,7 @@ def regularized_hinge(w, sets, partitions, penalty, alpha, beta):
         {"exemplar_error": 0.5, "point_error": 9.0, "regularizer": "l2", "alpha": 3.0},
         {"exemplar_error": 2.0, "point_error": 0.7, "alpha": 0.2},
         {"exemplar_error": 0.7, "point_error": 1.3, "penalty": 1.7, "alpha": 0.2},
+        {"exemplar_error": 0.7, "point_error": 1.3, "penalty": 1.7},
     ],
 )
 def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
@@ -88,8 +89,15 @@ def test_it_minimizes_the_regularized_loss_over_all_training_sets(options):
     alpha, beta, penalty = options["exemplar_error"], options["point_error"], metric.penalty_
     shares = [max(share * beta * 2.5, 2 * alpha) for share in (0.2, 0.4, 0.8)]
     assert penalty == options.get("penalty") or any(np.isclose(penalty, shares))
-    squared, tau = options.get("regularizer") == "l2", options["alpha"]
-    assert metric.alpha_ == tau and metric.converged_
+    squared, tau = options.get("regularizer") == "l2", metric.alpha_
+    assert tau == options.get("alpha", tau) and metric.converged_
+    assert "alpha" in options or any(np.isclose(tau / 10, (0.02, 0.05, 0.1, 0.2, 0.3)))
+    assert metric.n_iter_ == len(metric.objective_path_) - 1
+    with pytest.raises(ValueError, match=r"Xs\[1\]: X has 2 features"):
+        LatentExemplarMetric(**options).fit([sets[0], sets[1][:, :2]], partitions)
+    stacks = [np.ones((2, 5, 5)), np.ones((3, 5, 5))]
+    with pytest.raises(ValueError, match=r"same number of features; got \[2, 3\]"):
+        LatentExemplarMetric(features="precomputed", **options).fit(stacks, partitions)
 
     def hinge(w):
         return regularized_hinge(w, sets, partitions, penalty, alpha, beta)

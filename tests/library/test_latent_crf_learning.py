@@ -24,7 +24,7 @@ def fixed_objective(problems, exemplars, w, regularizer, alpha):
     return total
 
 
-@pytest.mark.equation("Komodakis 2011, Eqs. 27-29")
+@pytest.mark.equation("Komodakis 2011, Eqs. 28 and 29")
 @pytest.mark.parametrize("regularizer", ["l1", "l2"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_weights_are_better_than_the_bound_says(seed, regularizer):

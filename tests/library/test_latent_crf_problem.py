@@ -54,6 +54,8 @@ def test_completion_stays_in_the_partition_where_another_exemplar_is_nearer():
         agreeing = [y for y in all_assignments(5) if clustering_error(y, problem.labels) == 0]
         best = min(agreeing, key=lambda y, D=D: energy(D, y, 1.5))
         assert_array_equal(problem.complete(w, None), best)
+        scales = np.array([0.2, 7.0])
+        assert_array_equal(problem.scaled(scales).complete(w * scales, None), best)
 
 
 @pytest.mark.parametrize("seed", range(5))
