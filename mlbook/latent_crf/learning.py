@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from mlbook._arrays import Floats, Integers
 from mlbook._cutting_planes import Cuts, Model
 from mlbook.latent_crf.problem import ExemplarProblem
-from mlbook.latent_crf.relaxation import relaxed_minimum
+from mlbook.latent_crf.relaxation import Mixture, relaxed_minimum
 
 _ACCURACY = 0.2  # of the bounds at some weights, as a share of the gap that is wanted
 _RADIUS = 0.5  # first distance from the best weights, as a share of them
@@ -93,8 +93,21 @@ def visit(problem: ExemplarProblem, w: Floats, start: Start | None, accuracy: fl
     found = relaxed_minimum(U, problem.labels, problem.alpha, problem.beta, start, accuracy)
     slope = problem.feature_sum(x)
     energy = float(w @ slope + problem.penalty * problem.n_clusters)
-    cut = problem.mixture_energy(found.mixture)
+    cut = mixture_energy(problem, found.mixture)
     return Visit(x, energy, slope, found.lower, cut, (found.prices, found.mixture.openings))
+
+
+def mixture_energy(problem: ExemplarProblem, mixture: Mixture) -> tuple[Floats, float]:
+    """Ē of a mixture as a function of the weights: w·slope + constant."""
+    labels, y = problem.labels, mixture.openings
+    together = labels[mixture.points] == labels[mixture.exemplars]
+    largest = np.zeros(problem.n_clusters)
+    np.maximum.at(largest, labels, y)
+    constant = (problem.penalty + problem.beta - problem.alpha) * y.sum()
+    constant += problem.alpha * (2 * largest.sum() - problem.n_clusters)
+    constant += problem.beta * (mixture.shares[together].sum() - problem.n_variables)
+    slope = problem.features.mixture_total(mixture.points, mixture.exemplars, mixture.shares)
+    return slope / problem.scales, float(constant)
 
 
 def learn(
@@ -176,7 +189,17 @@ def stretch(problems: Sequence[ExemplarProblem], w: Floats, parallel: Parallel) 
     """
     if not w.any():
         return 1.0
-    lines = [problem.along(w) for problem in problems]
+    lines = [
+        ExemplarProblem(
+            problem.distances(w)[None],
+            problem.labels,
+            penalty=problem.penalty,
+            alpha=problem.alpha,
+            beta=problem.beta,
+            features="precomputed",
+        )
+        for problem in problems
+    ]
     found = learn(lines, np.ones(1), "l1", 0.0, tol=_STRETCH, max_iter=20, parallel=parallel)
     return float(found.weights[0])
 

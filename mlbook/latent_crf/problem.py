@@ -11,7 +11,6 @@ from mlbook.dual_decomposition import SlaveBatch, SlaveState, check_weights, con
 from mlbook.exemplars import exemplar_labels, improve_exemplars
 from mlbook.latent_crf.energy import augment, best_exemplars, codes_of
 from mlbook.latent_crf.pair_features import PairFeatures, read_features
-from mlbook.latent_crf.relaxation import Mixture
 from mlbook.latent_crf.slaves import Mask, cluster_slaves, point_slaves
 
 
@@ -110,12 +109,6 @@ class ExemplarProblem:
             scales=scales,
         )
 
-    def along(self, w: Floats) -> "ExemplarProblem":
-        """Return the problem whose only feature is the distance with the weights w."""
-        setting = {"penalty": self.penalty, "alpha": self.alpha, "beta": self.beta}
-        stack = self.distances(w)[None]
-        return ExemplarProblem(stack, self.labels, features="precomputed", **setting)
-
     def distances(self, w: Floats) -> Floats:
         """d_pq = wᵀf_pq (Komodakis 2011, Eq. 10), with zeros on the diagonal."""
         return self.features.distances(check_weights(self, w) / self.scales)
@@ -154,22 +147,6 @@ class ExemplarProblem:
             exemplars = improve_exemplars(U, chosen, price, random_state=0)
             found.append(exemplars[exemplar_labels(U, exemplars)])
         return min(found, key=lambda x: configuration_energy(self, w, x))
-
-    def mixture_energy(self, mixture: Mixture) -> tuple[Floats, float]:
-        """Ē of a mixture as a function of the weights, w·slope + constant."""
-        y, together = (
-            mixture.openings,
-            self.labels[mixture.points] == self.labels[mixture.exemplars],
-        )
-        largest = np.zeros(self.n_clusters)
-        np.maximum.at(largest, self.labels, y)
-        constant = (
-            self.penalty + self.beta - self.alpha
-        ) * y.sum() + 2 * self.alpha * largest.sum()
-        constant += self.beta * (mixture.shares[together].sum() - self.n_variables)
-        constant -= self.alpha * self.n_clusters
-        slope = self.features.mixture_total(mixture.points, mixture.exemplars, mixture.shares)
-        return slope / self.scales, float(constant)
 
     def _check(self, assignment: Any, name: str) -> Integers:
         """Return an exemplar for each point, refusing what is not one."""
