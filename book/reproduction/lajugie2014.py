@@ -19,7 +19,7 @@ from book.reproduction.lajugie2014_sequences import (
     run_figure1,
 )
 from book.reproduction.lajugie2014_settings import (
-    COLUMNS,
+    TITLES,
     GROUP,
     LEVELS,
     run_setting,
@@ -114,7 +114,7 @@ EXPERIMENTS = [
         title="Figure 1 under twenty settings of what the paper does not say of its data",
         what="variant",
         data="changed: of the paper's length; the rest is varied",
-        columns=COLUMNS,
+        columns=[Column(key, title, digits=2) for key, title in TITLES.items()],
         paper_numbers={},
         units=settings_units,
         run_unit=run_setting,

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from book.reproduction.experiment import Column
 from book.reproduction.lajugie2014_maps import ONE_SEGMENT, OURS, PENALTY
 from book.reproduction.lajugie2014_sequences import FIGURE_SIZES, FROM_PCA, loss_on_test
 from book.reproduction.units import Unit
@@ -54,10 +53,10 @@ CELLS = {
     "few_large_margin": Cell(OURS, FEW),
 }
 UNLABELLED = ("one_segment", "pca3", "pca4")
-COLUMNS = [
-    Column(key, row if key in UNLABELLED else f"{row}, {WITH_FEW if f < 1 else WITH_ALL}", digits=2)
+TITLES = {
+    key: row if key in UNLABELLED else f"{row}, {WITH_FEW if f < 1 else WITH_ALL}"
     for key, (row, f) in CELLS.items()
-]
+}
 
 
 def setting(kind: str, level: float) -> str:

@@ -23,6 +23,7 @@ from book.reproduction.segmentation_cuts import (
 )
 from book.reproduction.segmentation_scenes import ONE_SEGMENT, Scene, split_numbers
 from book.reproduction.units import Unit
+from book.spread import mean_of
 from mlbook._arrays import Floats, Integers
 from mlbook.datasets import load_horses
 from mlbook.images import colour_and_position, resize_with_mask
@@ -142,9 +143,10 @@ def run_superpixels(unit: Unit) -> dict[str, float]:
     learned, grid = (
         np.array(list(losses_by_image(name, *sizes).values())) for name in (LEARNED, GRID)
     )
-    mean, sd = (learned - grid).mean(axis=0), (learned - grid).std(axis=0, ddof=1)
-    keys = ("loss", "jaccard", "loss_sd", "jaccard_sd")
-    return dict(zip(keys, [*mean.tolist(), *sd.tolist()], strict=True))
+    loss, jaccard = (mean_of(column) for column in (learned - grid).T)
+    root = float(np.sqrt(len(learned)))
+    spreads = {"loss_sd": loss.error * root, "jaccard_sd": jaccard.error * root}
+    return {"loss": loss.mean, "jaccard": jaccard.mean} | spreads
 
 
 def figure2_units(scale: str) -> list[Unit]:

@@ -153,8 +153,8 @@ class LatentExemplarMetric(SetMetric):
     >>> metric = LatentExemplarMetric().fit(points[:3], partitions[:3])
     >>> print(round(metric.weights_[10:].sum() / metric.weights_.sum(), 2))  # those of noise
     0.0
-    >>> round(f_measure(metric.predict(points[3]), partitions[3]), 1)
-    0.9
+    >>> f_measure(metric.predict(points[3]), partitions[3]) > 0.9
+    True
     """
 
     def __init__(

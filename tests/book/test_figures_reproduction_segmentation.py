@@ -41,7 +41,7 @@ def test_losses_have_standard_errors_and_no_verdict(stored):
     )
     header, rows, note = demo.losses("law2016-table4", key)
     assert note.startswith("No verdict. Changed data: 328 Horses")
-    assert "Lajugie et al. is not run: the paper trained it for five days" in note
+    assert "Lajugie et al. is not run: run apart, on a part of the pixels" in note
     assert note.endswith("old: law2016-table4")
     assert header == ["", "paper", "ours", "spectral step"]
     found = {row: cells for row, *cells in rows}

@@ -102,6 +102,7 @@ ALSO = {
 }
 GROUND = {name: set() for name in SHARED} | {  # no other room
     "_validation": {"_arrays"},
+    "_cutting_planes": {"_arrays"},
     "_metric": {"partitions", "_arrays", "_validation"},
     "partitions": {"_validation"},
     "price_paths": {"_arrays", "_validation"},
