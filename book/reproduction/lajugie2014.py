@@ -19,9 +19,9 @@ from book.reproduction.lajugie2014_sequences import (
     run_figure1,
 )
 from book.reproduction.lajugie2014_settings import (
-    TITLES,
     GROUP,
     LEVELS,
+    TITLES,
     run_setting,
     settings_units,
 )
