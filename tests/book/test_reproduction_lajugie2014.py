@@ -274,8 +274,9 @@ def test_speech_is_learned_from_its_own_sequences(monkeypatch):
     ]
     monkeypatch.setattr(speech, "load_vowels", lambda random_state: (series, labels))
     units = speech.speech_units("smoke")
-    assert {u["stream"] for u in units} == {"speech"} and len(units) == len(watch.METHODS1)
-    found = {u["row"]: speech.run_speech(u)["speech"] for u in units if "ruptures" not in u["row"]}
+    assert len(units) == len(watch.METHODS1) + 1  # one of them with noise columns too
+    clean = [u for u in units if u["stream"] == "speech" and "ruptures" not in u["row"]]
+    found = {u["row"]: speech.run_speech(u)["speech"] for u in clean}
     assert found[maps.ONE_SEGMENT] == pytest.approx(5)
     assert max(found[row] for row in (maps.OURS, maps.FULL_METRIC)) < 0.5 < found[maps.PENALTY]
     data, _ = speech._speech_data(0)
