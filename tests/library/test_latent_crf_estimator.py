@@ -140,19 +140,18 @@ def test_a_learner_that_does_not_collapse():
 
 
 def test_precomputed_features_are_the_same_problem(learned):
-    """At the first weights: what follows may go other ways after other rounding."""
+    """At the first weights: what follows them may go other ways after other rounding."""
     metric, points, partitions = learned
     rubbish = np.diag(np.full(60, np.nan))
     stacks = [((X[:, None] - X) ** 2).transpose(2, 0, 1) + rubbish for X in points]
-    first = clone(metric).set_params(penalty=metric.penalty_, alpha=metric.alpha_, max_iter=0)
-    with pytest.warns(ConvergenceWarning, match="after 0 steps"):
+    first = clone(metric).set_params(penalty=metric.penalty_, alpha=metric.alpha_, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="after 1 steps"):
         first.fit(points[:3], partitions[:3])
     same = clone(first).set_params(features="precomputed")
-    with pytest.warns(ConvergenceWarning, match="after 0 steps"):
+    with pytest.warns(ConvergenceWarning, match="after 1 steps"):
         same.fit(stacks[:3], partitions[:3])
     assert_allclose(same.scales_, metric.scales_)
-    assert_allclose(same.objective_, first.objective_)
-    assert_allclose(same.weights_ / same.stretch_, first.weights_ / first.stretch_, atol=1e-12)
+    assert_allclose(same.objective_path_[0], first.objective_path_[0])
     D = np.tensordot(same.weights_, stacks[3], 1)
     assert_allclose(same.distances(stacks[3]), np.nan_to_num(D))
     assert f_measure(same.predict(stacks[4]), first.predict(points[4])) == 1
