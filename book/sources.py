@@ -24,6 +24,13 @@ class Import(NamedTuple):
     name: str
 
 
+class Place(NamedTuple):
+    """A file, and the name of what is meant in it; no name: the file itself."""
+
+    file: Path
+    name: str
+
+
 class Code(NamedTuple):
     """What is known of one file: its hash, what it imports, and the names it passes on."""
 
@@ -63,9 +70,9 @@ def closure(module_file: Path, root: Path, read: Read = Path.read_bytes) -> list
         if file not in found:
             found.add(file)
             for each in code_of(read(file)).imports:
-                target = _home(each, file, root, read)
-                if target is not None:
-                    todo.append(target)
+                place = home(each, file, root, read)
+                if place is not None:
+                    todo.append(place.file)
     return sorted(found)
 
 
@@ -93,8 +100,8 @@ def code_of(text: bytes) -> Code:
     """
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
-    imports = [each for node in nodes for each, _ in _imports(node)]
-    modules = {bound: each.module for n in nodes for each, bound in _imports(n) if not each.name}
+    imports = [each for node in nodes for each, _ in imports_in(node)]
+    modules = {bound: each.module for n in nodes for each, bound in imports_in(n) if not each.name}
     imports += [
         Import(0, modules[node.value.id], node.attr)  # mlbook.MLCA, after import mlbook
         for node in nodes
@@ -102,14 +109,14 @@ def code_of(text: bytes) -> Code:
         and isinstance(node.value, ast.Name)
         and node.value.id in modules
     ]
-    passed_on = {bound: each for node in tree.body for each, bound in _imports(node)}
+    passed_on = {bound: each for node in tree.body for each, bound in imports_in(node)}
     if any(getattr(node, "name", "") == "__getattr__" for node in tree.body):
-        passed_on |= _loaded_when_used(nodes)
-    digest = hashlib.sha256(repr(_form(tree)).encode()).hexdigest()[:16]
+        passed_on |= loaded_when_used(nodes)
+    digest = hashlib.sha256(repr(form(tree)).encode()).hexdigest()[:16]
     return Code(digest, imports, passed_on)
 
 
-def _imports(node: ast.AST) -> Iterator[tuple[Import, str]]:
+def imports_in(node: ast.AST) -> Iterator[tuple[Import, str]]:
     """Yield the imports of one statement, and the names that they bind."""
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -120,7 +127,7 @@ def _imports(node: ast.AST) -> Iterator[tuple[Import, str]]:
             yield each, alias.asname or alias.name
 
 
-def _loaded_when_used(nodes: Iterable[ast.AST]) -> dict[str, Import]:
+def loaded_when_used(nodes: Iterable[ast.AST]) -> dict[str, Import]:
     """Names of a package's ``__getattr__``, from its table ``{"module": ("Name", ...), ...}``."""
     return {
         name: Import(1, module, name)
@@ -132,20 +139,24 @@ def _loaded_when_used(nodes: Iterable[ast.AST]) -> dict[str, Import]:
     }
 
 
-def _home(wanted: Import, file: Path, root: Path, read: Read) -> Path | None:
-    """Return the file that defines what a file imports; None if it is not of the houses."""
+def home(wanted: Import, file: Path, root: Path, read: Read) -> Place | None:
+    """Return where what a file imports is defined; None if it is not of the houses."""
     module = _absolute(wanted, file, root)
     if module.split(".")[0] not in HOUSES:
         return None
-    found = _module_file(module, root)
-    if found is None or found.name != "__init__.py" or not wanted.name:
-        return found
-    passed_on = code_of(read(found)).passed_on.get(wanted.name)
-    if passed_on is not None:
-        origin = _absolute(passed_on, found, root), passed_on.name
-        if origin != (module, wanted.name):  # else the package imports a module of its own
-            return _home(passed_on, found, root, read)
-    return _module_file(f"{module}.{wanted.name}", root) or found
+    found = module_home(module, root)
+    if found is None or not wanted.name:
+        return None if found is None else Place(found, "")
+    if found.name == "__init__.py":
+        passed_on = code_of(read(found)).passed_on.get(wanted.name)
+        if passed_on is not None:
+            origin = _absolute(passed_on, found, root), passed_on.name
+            if origin != (module, wanted.name):  # else the package imports a module of its own
+                return home(passed_on, found, root, read)
+        inner = module_home(f"{module}.{wanted.name}", root)
+        if inner is not None:
+            return Place(inner, "")
+    return Place(found, wanted.name)
 
 
 def _absolute(wanted: Import, file: Path, root: Path) -> str:
@@ -156,21 +167,22 @@ def _absolute(wanted: Import, file: Path, root: Path) -> str:
     return ".".join([*packages, *filter(None, [wanted.module])])
 
 
-def _module_file(module: str, root: Path) -> Path | None:
+def module_home(module: str, root: Path) -> Path | None:
+    """Return the file of a module, None if there is none."""
     base = root.joinpath(*module.split("."))
     places = (base.with_name(base.name + ".py"), base / "__init__.py")
     return next((place for place in places if place.is_file()), None)
 
 
-def _form(node: object) -> object:
+def form(node: object) -> object:
     """Write a tree without what is empty, which differs between versions, and without words."""
     if isinstance(node, ast.JoinedStr):  # Python 3.12 ends some with an empty string
-        return "JoinedStr", [_form(part) for part in node.values if _text(part) != ""]
+        return "JoinedStr", [form(part) for part in node.values if _text(part) != ""]
     if isinstance(node, ast.AST):
-        fields = [(name, _form(value)) for name, value in ast.iter_fields(node)]
+        fields = [(name, form(value)) for name, value in ast.iter_fields(node)]
         return type(node).__name__, [field for field in fields if field[1] not in (None, [])]
     if isinstance(node, list):
-        return [_form(each) for each in node if not _is_words(each)]
+        return [form(each) for each in node if not _is_words(each)]
     return node if node is None else repr(node)
 
 

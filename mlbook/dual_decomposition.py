@@ -530,7 +530,7 @@ class _Descent(NamedTuple):
 
     best: _Iterate
     path: Floats
-    converged: bool
+    settled: bool
 
 
 class DualDecompositionLearner(BaseEstimator):
@@ -604,8 +604,9 @@ class DualDecompositionLearner(BaseEstimator):
         ``relaxed_loss_ - hinge_lower_bound_``.
     n_iter_ : int
         Number of iterations.
-    converged_ : bool
-        Whether `tol` was reached.
+    settled_ : bool
+        Whether `tol` was reached: the steps no longer gain much. This is no proof that other
+        weights would not; `mlbook.LatentExemplarMetric` has one.
 
     Notes
     -----
@@ -738,7 +739,7 @@ class DualDecompositionLearner(BaseEstimator):
         self.duality_gap_ = self.relaxed_loss_ - self.hinge_lower_bound_
         self.objective_path_ = descent.path
         self.n_iter_ = len(descent.path) - 1
-        self.converged_ = descent.converged
+        self.settled_ = descent.settled
         if (descent.path[1:] > descent.path[0]).all() and self.n_iter_:
             warnings.warn(
                 "every step raised the objective above that of the start: lower step_weights, "
@@ -746,7 +747,7 @@ class DualDecompositionLearner(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        elif not self.converged_:
+        elif not self.settled_:
             warnings.warn(
                 f"the objective still fell by more than {self.tol:g} of itself in the last "
                 f"{min(self.patience, self.n_iter_)} of {self.n_iter_} iterations: raise max_iter",
@@ -779,7 +780,7 @@ class DualDecompositionLearner(BaseEstimator):
             step = decayed(self.step_weights)
             return self._project(regularizer.prox(w - step * slope, step * alpha))
 
-        converged = False
+        settled = False
         with progress(self.max_iter + 1, "subgradient steps", shown=self.verbose) as show:
             for t in range(self.max_iter + 1):
                 batch_step = decayed(self.step_multipliers) * (not self.stochastic)
@@ -792,8 +793,8 @@ class DualDecompositionLearner(BaseEstimator):
                 lowest.append(min(path))
                 show(f"objective {lowest[-1]:.6g}")
                 patient = lowest[t - self.patience] if t >= self.patience else np.inf
-                converged = bool(patient - lowest[-1] <= self.tol * abs(lowest[-1]))
-                if converged or t == self.max_iter:
+                settled = bool(patient - lowest[-1] <= self.tol * abs(lowest[-1]))
+                if settled or t == self.max_iter:
                     break
                 if self.stochastic:
                     multipliers, completions = list(multipliers), list(completions)
@@ -816,7 +817,7 @@ class DualDecompositionLearner(BaseEstimator):
                     w = stepped(slopes, self.alpha)
                     multipliers = moved
                     rounds += 1
-        return _Descent(best, np.array(path), converged)
+        return _Descent(best, np.array(path), settled)
 
     def _project(self, w: Floats) -> Floats:
         return w if self.projection is None else np.asarray(self.projection(w), dtype=np.float64)

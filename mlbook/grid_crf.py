@@ -327,7 +327,7 @@ class LatentGridCRF(BaseEstimator):
         Number of features.
     objective_path_ : ndarray of shape (`n_iter_` + 1,)
         Relaxed objective before the first and after every iteration.
-    best_iter_, current_loss_, relaxed_loss_, hinge_lower_bound_, duality_gap_, n_iter_, converged_
+    best_iter_, current_loss_, relaxed_loss_, hinge_lower_bound_, duality_gap_, n_iter_, settled_
         As for `mlbook.dual_decomposition.DualDecompositionLearner`.
 
     Examples
@@ -451,7 +451,7 @@ class LatentGridCRF(BaseEstimator):
         scaled[:, -1] -= scaled[:, :-1] @ mean
         self.states_ = learner.completions_
         self.objective_path_, self.best_iter_ = learner.objective_path_, learner.best_iter_
-        self.n_iter_, self.converged_ = learner.n_iter_, learner.converged_
+        self.n_iter_, self.settled_ = learner.n_iter_, learner.settled_
         self.current_loss_, self.relaxed_loss_ = learner.current_loss_, learner.relaxed_loss_
         self.hinge_lower_bound_ = learner.hinge_lower_bound_
         self.duality_gap_ = learner.duality_gap_

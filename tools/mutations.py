@@ -52,7 +52,7 @@ ASIDE = (
     "check_", "_check", "_require", "_refuse", "_warn", "warn", "progress", "show", "isinstance",
     "callable", "finfo", "threadpool", "validate_data",
 )  # fmt: skip
-COUNTS = ("self.n_", "self.rank_", "self.best_iter_", "self.converged_")
+COUNTS = ("self.n_", "self.rank_", "self.best_iter_", "self.converged_", "self.settled_")
 
 
 class Module(NamedTuple):

@@ -9,22 +9,35 @@ from typing import Any
 
 from book.reproduction.experiment import Experiment
 from book.reproduction.units import Unit
-from book.sources import Read, closure, fingerprint
+from book.sources import Read
+from book.used_code import Definition, definitions_used, hashes
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def sources_of(experiment: Experiment, read: Read = Path.read_bytes) -> dict[str, str]:
-    """Hash the files whose code makes the numbers of an experiment.
+    """Hash the code that makes the numbers of an experiment, by file: only what it uses of each.
 
-    They start at the file that runs its units. What declares the experiment, such as the paper's
-    numbers and notes, does not count: of it only the units matter, and a result has those.
+    It starts at the function that runs the units. What declares the experiment, such as the
+    paper's numbers and notes, does not count: of it only the units matter, and a result has those.
     """
-    function: Any = experiment.run_unit
-    while isinstance(function, partial):
-        function = function.func
-    file = Path(inspect.getfile(inspect.unwrap(function))).resolve()
-    return fingerprint(closure(file, ROOT, read), ROOT, read)
+    return hashes(code_used(experiment, read), ROOT)
+
+
+def code_used(experiment: Experiment, read: Read = Path.read_bytes) -> dict[Path, list[Definition]]:
+    """List the definitions that the units of an experiment use."""
+    starts = []
+    todo: list[Any] = [experiment.run_unit]
+    while todo:
+        function = inspect.unwrap(todo.pop())
+        if isinstance(function, partial):
+            given = [*function.args, *function.keywords.values()]
+            todo += [function.func, *filter(inspect.isfunction, given)]
+            continue
+        file = Path(inspect.getfile(function)).resolve()
+        name = function.__qualname__.split(".")[0]
+        starts.append((file, "" if name == "<lambda>" else name))
+    return definitions_used(starts, ROOT, read)
 
 
 def changes(experiment: Experiment, result: Mapping[str, Any]) -> list[str]:

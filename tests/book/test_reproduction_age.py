@@ -60,7 +60,6 @@ def test_a_result_knows_the_code_it_came_from(repository, toy):
             "book/room.py",
             FILES["book/room.py"].replace("mlbook.used", "mlbook.other"),
             [
-                "book/room.py has changed",
                 "mlbook/other.py is used now",
                 "mlbook/used.py is no longer used",
             ],

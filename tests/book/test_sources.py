@@ -1,12 +1,10 @@
 """The files that code comes from, and hashes that see code and not words."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from book.reproduction import EXPERIMENTS
-from book.reproduction.age import ROOT, sources_of
+from book.reproduction.age import ROOT
 from book.sources import closure, code_of, fingerprint
 
 FILES = {
@@ -133,38 +131,3 @@ def test_fingerprint_has_paths_of_any_system():
     file = Path("mlbook") / "pack" / "inner.py"
     found = fingerprint([ROOT / file], ROOT, read=lambda path: CODE.encode())
     assert found == {"mlbook/pack/inner.py": code_of(CODE.encode()).digest}
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_file_whose_code_runs_is_found(name):
-    """What imports say, against what is called when the first unit of an experiment runs."""
-    experiment = EXPERIMENTS[name]
-    unit = experiment.units("smoke")[0]  # a result has its units: what declares them does not count
-    called = set()
-
-    def note(frame, event, argument):
-        if event == "call":
-            called.add(frame.f_code.co_filename)
-
-    sys.setprofile(note)
-    try:
-        experiment.run_unit(unit)
-    except (ImportError, FileNotFoundError):
-        pytest.skip("the package or the data is not there")
-    finally:
-        sys.setprofile(None)
-    ours = {Path(file) for file in called if Path(file).is_relative_to(ROOT)}
-    houses = {file.relative_to(ROOT).as_posix() for file in ours} - {"mlbook/__init__.py"}
-    houses = {file for file in houses if file.startswith(("mlbook/", "book/"))}
-    assert len(houses) > 2 and houses <= sources_of(experiment).keys()
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_what_only_shows_results_is_no_source_of_them(name):
-    """A verdict, a note or the paper's number may be written anew without running anything."""
-    shows = ("__init__", "verdicts", "runs", "items", "experiment", "age", "law2016", "law2017")
-    shows += ("komodakis2011", "lajugie2014", "segmentation", "comparisons", "law2017_printed")
-    found = sources_of(EXPERIMENTS[name]).keys()
-    assert not found & {f"book/reproduction/{module}.py" for module in shows}
-    assert not [path for path in found if path.startswith("book/figures/")]

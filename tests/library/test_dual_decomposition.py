@@ -295,7 +295,7 @@ def test_the_learner_takes_the_steps_of_the_algorithm(options, model):
     )  # fmt: skip
     assert_allclose(learner.objective_path_, path, rtol=1e-10)
     assert len(path) == learner.n_iter_ + 1 > 5
-    assert learner.converged_ == (len(path) < 26)
+    assert learner.settled_ == (len(path) < 26)
     assert learner.best_iter_ == path.argmin() > 0
     assert_allclose(learner.weights_, w, rtol=1e-9)
     assert_allclose(learner.current_loss_, loss, rtol=1e-9)
@@ -327,7 +327,7 @@ def test_best_iterate_is_returned_and_reproduces_its_objective():
     )
     assert learner.hinge_lower_bound_ <= learner.relaxed_loss_ <= learner.current_loss_ + 1e-9
     assert_allclose(learner.duality_gap_, learner.relaxed_loss_ - learner.hinge_lower_bound_)
-    assert learner.converged_
+    assert learner.settled_
     again = sum(
         relaxed_loss(problem, learner.weights_, own, x).value
         for problem, own, x in zip(
@@ -443,7 +443,7 @@ def test_the_example_learns_what_trying_all_weights_finds(example):
     grid = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1).T
     assert reached < 1.02 * min(objective(v) for v in grid)
     assert reached < objective(np.array([2.0, -1.0, 0.0]))
-    assert learner.converged_
+    assert learner.settled_
 
 
 def test_the_room_of_clustering_hands_the_learner_on():
