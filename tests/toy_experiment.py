@@ -7,6 +7,7 @@ import pytest
 
 from book import reproduction
 from book.reproduction import Column, Experiment, command_line, runs
+from mlbook.partitions import partition_loss
 
 LOSS = Column("loss", "Loss")
 TIME = Column("time", "Time", ratio=True)
@@ -39,7 +40,8 @@ class Toy:
         if len(self.calls) == self.breaks_at:
             raise KeyboardInterrupt
         self.calls.append(unit)
-        return {"loss": 0.1 + 0.1 * unit["seed"] if unit["row"] == "a" else 3, "time": 1.0}
+        far = 3 * partition_loss([0, 0], [0, 1])
+        return {"loss": 0.1 + 0.1 * unit["seed"] if unit["row"] == "a" else far, "time": 1.0}
 
     def run(self, folder, scale="full", progress=False):
         return runs.run_experiment(self.experiment, scale, folder, progress)

@@ -213,5 +213,5 @@ def test_sources_are_those_of_the_code_that_runs():
         edited = Toy().run(None)["sources"]
     finally:
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert before["mlbook/partitions.py"] != edited["mlbook/partitions.py"]
+    assert before["mlbook/partitions.py"] != edited.get("mlbook/partitions.py")
     assert Toy().run(None)["sources"] == before
