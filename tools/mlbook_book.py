@@ -16,6 +16,7 @@ ROOMS = (
     "quiz_pages",
     "math_pages",
     "permalinks",
+    "found_pages",
     "explorer_pages",
     "live_pages",
     "verdict_tables",
