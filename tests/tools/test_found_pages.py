@@ -22,7 +22,9 @@ def meta(page, **attributes):
 
 def test_a_page_says_what_it_is_and_where(page):
     (description,) = meta(page, name="description")
-    assert description.startswith("If x") and description == meta(page, property="og:description")[0]
+    assert (
+        description.startswith("If x") and description == meta(page, property="og:description")[0]
+    )
     assert meta(page, property="og:title") == ["A page"]
     assert meta(page, property="og:url") == [f"{SITE}book/page.html"]
     assert meta(page, property="og:image") == [f"{SITE}_static/two_metrics.png"]
