@@ -17,6 +17,7 @@ ROOMS = (
     "math_pages",
     "permalinks",
     "found_pages",
+    "search_pages",
     "explorer_pages",
     "live_pages",
     "verdict_tables",
