@@ -16,6 +16,8 @@ ROOMS = (
     "quiz_pages",
     "math_pages",
     "permalinks",
+    "found_pages",
+    "search_pages",
     "explorer_pages",
     "live_pages",
     "verdict_tables",

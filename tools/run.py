@@ -104,6 +104,12 @@ def format(arguments: list[str]) -> None:
 
 
 @command
+def install(arguments: list[str]) -> None:
+    """Only make the environment .venv, which every other command does by itself."""
+    print(f"{environment.ensure(ROOT / '.venv')} is ready")
+
+
+@command
 def lab(arguments: list[str]) -> None:
     """Open JupyterLab on the notebooks."""
     step("", "-m", "jupyter", "lab", "--notebook-dir=book", *arguments)

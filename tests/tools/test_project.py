@@ -86,6 +86,51 @@ def test_what_ci_runs_is_pinned():
 
 def test_version_is_one():
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == mlbook.__version__
+    assert json.loads((ROOT / "codemeta.json").read_text())["version"] == mlbook.__version__
+
+
+def test_what_describes_the_project_elsewhere_agrees():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text())
+    codemeta = json.loads((ROOT / "codemeta.json").read_text())
+    head = (ROOT / "book" / "paper" / "paper.md").read_text().split("---\n")[1]
+    paper = yaml.safe_load(head)
+    assert cited["title"] == zenodo["title"] == paper["title"]
+    names = [author["name"] for author in cited["authors"]]
+    for authors in (zenodo["creators"], codemeta["author"], paper["authors"]):
+        assert [author["name"] for author in authors] == names
+    wanted = {canonicalize_name(Requirement(r).name) for r in pyproject()["dependencies"]}
+    assert set(codemeta["softwareRequirements"]) == wanted
+
+
+def test_what_the_paper_cites_is_in_its_bibliography():
+    folder = ROOT / "book" / "paper"
+    cited = set(re.findall(r"@(\w+)", (folder / "paper.md").read_text().split("---\n", 2)[2]))
+    listed = set(re.findall(r"^@\w+\{(\w+),", (folder / "paper.bib").read_text(), re.M))
+    assert cited == listed
+
+
+def test_other_machines_get_the_locked_packages():
+    """Binder and the development container install what `make` installs."""
+    binder = ROOT / ".binder"
+    lines = (binder / "requirements.txt").read_text().splitlines()
+    files = [binder / line.split()[1] for line in lines if line.startswith("-r")]
+    assert [file.resolve() for file in files] == [ROOT / "requirements.lock"]
+    assert "-r data/packages.txt" in (binder / "postBuild").read_text()
+    version = re.fullmatch(r"python-3\.(\d+)\n", (binder / "runtime.txt").read_text())
+    assert environment.OLDEST[1] <= int(version[1]) <= environment.NEWEST[1]
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert container["postCreateCommand"] == "python tools/run.py install"
+
+
+def test_forms_for_issues_are_forms():
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+    assert len(forms) == 3
+    for form in map(yaml.safe_load, (path.read_text() for path in forms)):
+        assert {"name", "description", "body"} <= form.keys()
+        names = [field["id"] for field in form["body"]]
+        assert len(set(names)) == len(names)
+        assert any(field.get("validations", {}).get("required") for field in form["body"])
 
 
 # --- two houses ------------------------------------------------------------------------------
