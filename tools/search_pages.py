@@ -58,7 +58,7 @@ def write_data(app: Sphinx, error: Exception | None) -> None:
     pages = []
     order = {page: i for i, page in enumerate(_order(app))}
     for page in sorted(app.env.found_docs, key=lambda page: order.get(page, len(order))):
-        file = Path(app.builder.get_outfilename(page))
+        file = Path(app.outdir) / f"{page}.html"
         soup = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
         article = soup.select_one("article.bd-article")
         if article is not None:
