@@ -52,6 +52,11 @@ Clear.
 Clear again.
 ```
 
+```{prf:proof}
+:class: dropdown
+Long.
+```
+
 ```{exercise} Hard
 :label: hard
 Prove it.
