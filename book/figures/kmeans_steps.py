@@ -261,8 +261,8 @@ def price_of_a_cluster(price: float) -> tuple[Figure, str]:
     relaxed, bought, bound, cost = eigenvalues_kept(price)
     for i, name in enumerate(["relaxed", "k-means"]):
         counts = [eigenvalues_kept(p)[i] for p in PRICES]
-        style = {"color": COLORS[(5, 0)[i]], "marker": MARKERS[(2, 0)[i]], "label": name}
-        right.plot(PRICES, counts, drawstyle="steps-mid", **style)
+        color, marker = COLORS[(5, 0)[i]], MARKERS[(2, 0)[i]]
+        right.plot(PRICES, counts, drawstyle="steps-mid", color=color, marker=marker, label=name)
     right.axvline(price, color=COLORS[1], linestyle="--")
     right.set(title="clusters bought", xlabel="price λ", xscale="log", ylim=(0, 22))
     right.set_xticks([100, 300, 1000], ["100", "300", "1000"])
