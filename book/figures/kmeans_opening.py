@@ -153,4 +153,5 @@ def _pixels(ax: Axes, X: Floats, y: Integers, found: Integers) -> None:
     """Draw pixels: the colour says the group, the marker whether it shows a coin."""
     for c in (0, 1):
         colors = [COLORS[group] for group in found[y == c]]
-        ax.scatter(*X[y == c].T, s=14, alpha=0.7, linewidths=0, c=colors, marker=MARKERS[c])
+        across, down = X[y == c].T
+        ax.scatter(across, down, s=14, alpha=0.7, linewidths=0, c=colors, marker=MARKERS[c])

@@ -99,11 +99,13 @@ def lloyd_step(step: int, start: str) -> tuple[Figure, str]:
     means, labels = (first, np.full(len(X), 6)) if step == 0 else now[:2]
     for c in range(3):
         colors = [COLORS[group] for group in labels[y == c]]
-        left.scatter(*X[y == c].T, s=22, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
+        across, up = X[y == c].T
+        left.scatter(across, up, s=22, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
     paths = np.array([first, *(r.means for r in rounds[:step])])
     for c in range(3):
         left.plot(*paths[:, c].T, color=INK, linewidth=1)
-    left.scatter(*means.T, s=110, c=INK, marker="x", linewidths=2.5)
+    across, up = means.T
+    left.scatter(across, up, s=110, c=INK, marker="x", linewidths=2.5)
     left.set(title="groups and means", xlim=(-3, 12), ylim=(-6, 6), xticks=[], yticks=[])
     costs = [r.cost for r in rounds]
     right.plot(range(1, step + 1), costs[:step], marker="o", color=COLORS[0])
@@ -177,7 +179,7 @@ def three_points(place: float) -> tuple[Figure, str]:
     labels = np.array(PAIRS[best])
     left.plot(*X[labels == np.argmax(np.bincount(labels))].T, color=INK, linewidth=1)
     for i, (point, label) in enumerate(zip(X, labels, strict=True)):
-        left.scatter(*point, s=90, c=COLORS[label], marker=MARKERS[label], zorder=3)
+        left.scatter(point[0], point[1], s=90, c=COLORS[label], marker=MARKERS[label], zorder=3)
         left.annotate(f"{i + 1}", point, xytext=(0, 9), textcoords="offset points", ha="center")
     left.set(title="best partition", xlim=(-3.6, 3.6), ylim=(-2.4, 3.6), xticks=[], yticks=[])
     around = np.linspace(0, 2 * np.pi, 181)
@@ -185,7 +187,9 @@ def three_points(place: float) -> tuple[Figure, str]:
     corners = np.array([_corner(i) for i in range(3)])
     right.plot(*corners[[0, 1, 2, 0]].T, color=COLORS[6], linewidth=1, linestyle="--")
     for name, corner in zip(PAIRS, corners, strict=True):
-        right.scatter(*corner, s=70, c=COLORS[1 if name == best else 6], marker="s", zorder=3)
+        right.scatter(
+            corner[0], corner[1], s=70, c=COLORS[1 if name == best else 6], marker="s", zorder=3
+        )
         right.annotate(name, 1.32 * corner, ha="center", va="center")
     peak = slope / np.linalg.norm(slope)
     right.annotate("", peak, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 2})
