@@ -192,7 +192,9 @@ def three_points(place: float) -> tuple[Figure, str]:
         )
         right.annotate(name, 1.32 * corner, ha="center", va="center")
     peak = slope / np.linalg.norm(slope)
-    right.annotate("", peak, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 2})
+    right.annotate(
+        "", (peak[0], peak[1]), (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 2}
+    )
     side = np.array([-peak[1], peak[0]])
     for at in (peak, corners[list(PAIRS).index(best)] @ peak * peak):
         right.plot(*np.array([at - 1.1 * side, at + 1.1 * side]).T, color=INK, linewidth=1, ls=":")
