@@ -84,7 +84,7 @@ _R16, _R17, _R11, _R14, _RSEG = (
 FINDINGS: dict[str, tuple[Finding, ...]] = {
     "Law 2016": (
         Finding("rows", "Which projectors are partitions", ERROR, _KM, "The partition matrix"),
-        Finding("side", "A factor on the wrong side", ERROR, _KM, "Step 4: the trace"),
+        Finding("side", "A factor on the wrong side", ERROR, _KM, "The trace"),
         Finding(
             "second-case",
             "Theorem 3.1: a case is missing",

@@ -170,7 +170,12 @@ def noise_of_clouds(noise: float) -> tuple[Figure, str]:
     left, right = axes[0]
     names = name_after(y, model.labels_)
     order = [names[model.labels_ == c][0] for c in range(3)]
-    scatter(left, X, names, model.cluster_centers_[np.argsort(order)])
+    for c in range(3):
+        colors = [COLORS[name] for name in names[y == c]]
+        across, up = X[y == c, :2].T
+        left.scatter(across, up, s=22, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
+    across, up = model.cluster_centers_[np.argsort(order), :2].T
+    left.scatter(across, up, s=90, c=INK, marker="x")
     left.set(title="first 2 of 20 features", xlim=(-20, 25), ylim=(-20, 25))
     bars = ["lower\nbound", "k-means", "true\nclusters"]
     heights = np.array([bound, model.inertia_, truth]) / truth

@@ -12,10 +12,12 @@ from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 
 from book.figures import kmeans as demo
+from book.figures import kmeans_opening as opening
+from book.figures import kmeans_steps as steps
 from book.figures.reproduction import law2016
 from book.spread import mean_of
-from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound
-from mlbook.partitions import partition_loss, rand_loss
+from mlbook.kmeans import SpectralKMeans, distortion, spectral_bound, trace_objective
+from mlbook.partitions import equivalence_matrix, partition_loss, rand_loss
 
 pytestmark = pytest.mark.book
 
@@ -131,6 +133,97 @@ def test_peak_memory_sees_an_array():
 def test_all_partitions_are_all():
     ours = list(demo.all_partitions(5))
     assert len(ours) == len(set(ours)) == 52
+
+
+# --- chapter 1: coins, Lloyd's rounds, the circle, the price ------------------------------------
+
+
+def test_coins_are_found_under_the_learned_metric_alone():
+    _, X, y = opening.coins()
+    assert X.std(axis=0) == pytest.approx([1, 1]) and 0.3 < y.mean() < 0.4
+    learned = opening.learned_metric(opening.marked_pixels())
+    wrong = [np.mean(opening.groups(M) != y) for M in (opening.PLAIN, opening.BRIGHTNESS, learned)]
+    assert wrong[0] > 0.3 > wrong[1] > 0.08 > 0.03 > wrong[2]
+
+
+def test_marked_pixels_are_as_many_of_each_and_different():
+    marked = opening.marked_pixels(3, 10)
+    assert np.bincount(opening.coins().y[marked]).tolist() == [10, 10]
+    assert len(set(marked)) == 20
+
+
+def test_pictures_of_the_coins_show_groups_and_ellipses():
+    pictures = opening.four_pictures().axes
+    assert pictures[0].get_title() == "photograph"
+    shown = np.asarray(pictures[1].images[0].get_array()).ravel()
+    assert np.array_equal(shown, opening.groups(opening.PLAIN))
+    left, right = opening.two_ellipses().axes
+    x, y = left.lines[0].get_data()
+    assert np.ptp(x) == pytest.approx(np.ptp(y)) == pytest.approx(1.6)
+    assert len(right.lines) >= 2  # two sides of an ellipse without end
+
+
+def test_lloyd_rounds_end_where_kmeans_does_and_never_rise():
+    X, _ = steps.three_clouds()
+    for start in steps.STARTS.values():
+        rounds = steps.lloyd_rounds(X, X[list(start)], 20)
+        costs = [found.cost for found in rounds]
+        assert max(np.diff(costs)) < 1e-9
+        same = KMeans(3, init=X[list(start)], n_init=1, tol=0).fit(X)
+        assert costs[-1] == pytest.approx(same.inertia_)
+        assert costs[-1] == pytest.approx(distortion(X, rounds[-1].labels))
+
+
+def test_the_two_starts_are_what_their_names_say():
+    _, y = steps.three_clouds()
+    first, second = (sorted(y[list(start)]) for start in steps.STARTS.values())
+    assert first == [0, 1, 2] and len(set(second)) == 2
+
+
+@pytest.mark.parametrize("start", steps.STARTS)
+def test_captions_of_the_steps_differ_and_say_the_cost(start):
+    X, _ = steps.three_clouds()
+    rounds = steps.lloyd_rounds(X, X[list(steps.STARTS[start])], 8)
+    captions = [steps.lloyd_step(step, start)[1] for step in steps.STEPS]
+    assert len(set(captions)) == len(captions)
+    assert start in captions[0]
+    assert [numbers(c)[-1] for c in captions[1:]] == [round(r.cost, 1) for r in rounds]
+    assert "no point changes" in captions[7] and "no mean moves" in captions[8]
+
+
+def test_circle_holds_the_partitions_of_three_points():
+    for i, labels in enumerate(steps.PAIRS.values()):
+        found = steps.on_the_circle(2 * np.pi * i / 3)
+        assert found == pytest.approx(equivalence_matrix(labels))
+    C = steps.on_the_circle(1.0)
+    assert pytest.approx(C) == C @ C and C.sum(axis=1) == pytest.approx(np.ones(3))
+    assert C.trace() == pytest.approx(2) and C.min() < 0
+
+
+@pytest.mark.parametrize("place", [-3.0, -0.5, 2.0])
+def test_caption_of_three_points_is_what_the_library_computes(place):
+    X = np.array([[-1.0, 0.0], [1.0, 0.0], [place, 1.2]])
+    traces = {name: trace_objective(X, labels) for name, labels in steps.PAIRS.items()}
+    best = max(traces, key=traces.get)
+    most = np.sum(X**2) - spectral_bound(X, 2)
+    _, caption = steps.three_points(place)
+    assert f"is {best}, with trace {traces[best]:.2f}" in caption
+    assert numbers(caption)[-1] == round(most, 2)
+
+
+def test_price_keeps_eigenvalues_and_buys_clusters():
+    mu, found = steps.clusters_bought()
+    assert found[0] == pytest.approx(mu.sum())
+    for price in (200, 600, 1800):
+        relaxed, bought, bound, cost = steps.eigenvalues_kept(price)
+        costs = [d + price * k for k, d in enumerate(found, start=1)]
+        assert relaxed == 1 + sum(m > price for m in mu)
+        assert cost == pytest.approx(min(costs)) and bought == 1 + costs.index(min(costs))
+        assert (
+            bound == pytest.approx(price + sum(min(m, price) for m in mu)) and bound <= cost + 1e-6
+        )
+    _, caption = steps.price_of_a_cluster(600)
+    assert numbers(caption)[:4] == [600, 4, 5, 5]
 
 
 # --- reproduction of Law et al. 2016 -----------------------------------------------------------

@@ -91,6 +91,21 @@ def kmeans():
     )
 
 
+@answer("ex-hand")
+def kmeans_trace():
+    x, labels = np.array([[0.0], [2.0], [4.0], [9.0]]), [0, 0, 1, 1]
+    means = [np.mean([0, 2]), np.mean([4, 9])]
+    wrong = distortion(x, labels), np.sum(np.square(means)), trace_objective(x, [0, 0, 0, 1])
+    return trace_objective(x, labels), *wrong
+
+
+@answer("ex-largest")
+def kmeans_largest():
+    row, column = np.divmod(np.arange(12), 4)
+    overlap = np.sum(normalized_assignment(row).T.dot(normalized_assignment(column)).toarray() ** 2)
+    return partition_loss(row, column), 3 + 4, 3 + 4 - overlap
+
+
 def mlca():
     y, rng = np.array([0, 0, 1, 1]), np.random.default_rng(0)
     blind = worst_case_risk(rng.normal(size=(4, 3)), np.zeros((3, 3)), y)
