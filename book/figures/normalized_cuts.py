@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from skimage import data
-from skimage.color import gray2rgb
+from skimage.color import gray2rgb, rgb2gray
 from skimage.transform import resize
 
 from book.figures.kmeans import all_partitions
@@ -30,8 +30,10 @@ from mlbook.partitions import partition_loss
 from mlbook.plots import COLORS, INK, subplots
 
 __all__ = [
+    "COLOURS",
     "NOISES",
     "PICTURES",
+    "PLACES",
     "ROUNDED",
     "SIZES",
     "THRESHOLDS",
@@ -39,6 +41,7 @@ __all__ = [
     "all_edges",
     "all_thresholds",
     "colour_and_place",
+    "colours",
     "complete_graphs",
     "cut_beside_mask",
     "cut_identities",
@@ -48,6 +51,7 @@ __all__ = [
     "few_pixels",
     "first_picture",
     "graph_of_pixels",
+    "grey_scene",
     "mean_squares",
     "rounding",
     "second_eigenvector",
@@ -194,7 +198,8 @@ def two_scales(
     return colour, place, grid[colour, place]
 
 
-PICTURES = ("no shadow", "shadow", "shadow, a alone", "coffee")
+PICTURES = ("no shadow", "shadow", "shadow, a alone")
+COLOURS, PLACES = (0.5, 1.0, 2.0, 4.0, 8.0), (0.0, 0.25, 0.5, 1.0, 4.0)  # mean exponents
 
 
 @cache
@@ -325,7 +330,7 @@ def _draw_edges(ax: Axes, W: Floats, width: int, labels: Integers | None) -> Non
 
 # Rounding, and the objective
 
-THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = (0.05, 0.1, 0.15, 0.219, 0.3, 0.4, 0.527, 0.7, 0.85, 0.966)
 ROUNDED = {  # a picture of the explorer, its scales of colour and of place
     "fur found": ("no shadow", 4.0, 0.5),
     "threshold misses": ("shadow, a alone", 2.0, 0.0),
@@ -379,6 +384,33 @@ def rounding(story: str, kept: float) -> tuple[Figure, str]:
         f"keeps {shares[best]:.0%}: {values[best]:.3f}; the mask has {of_mask:.3f}, the bound is "
         f"{bound:.3f}."
     )
+
+
+# Pictures of the exercise
+
+
+def grey_scene(part: str, seed: int) -> tuple[Floats, Integers]:
+    """Return a scene without its colours, 48 × 64 pixels, and its mask reduced to 12 × 16.
+
+    Examples
+    --------
+    >>> grey, mask = grey_scene("test", 0)
+    >>> grey.shape, mask.shape
+    ((48, 64), (12, 16))
+    """
+    image, mask = scene(part, seed)
+    return rgb2gray(image), resize_with_mask(image, mask, 12)[1]
+
+
+def colours(part: str, seed: int) -> Floats:
+    """Return L, a and b of a scene reduced to 12 × 16 pixels.
+
+    Examples
+    --------
+    >>> colours("test", 0).shape
+    (12, 16, 3)
+    """
+    return colour_and_position(scene(part, seed)[0], 12)[..., :3].astype(np.float64)
 
 
 # Noise and sizes

@@ -203,14 +203,17 @@ def by_numpy(learn: Callable[..., tuple[Floats, float]], n_draws: int = 20) -> l
 
 
 def lost_objects(size: float, noise: float, n_scenes: int = 20) -> Floats:
-    """Size and noise of scenes, over draws: R² less what is needed, and the mean score of the fur.
+    """Say whether the fur of noisy scenes is lost, and what both rules lose.
 
-    Returns an array of shape (scenes, 2).
+    Returns an array of shape (scenes, 4): R² less what is needed, the mean score of the fur, Δ of
+    the sign, Δ of two means.
     """
     rows = []
     for seed in range(n_scenes):
         _, mask, scores = object_of_size(size, noise, seed)
         s, share = np.where(mask.ravel() == 1, 1.0, -1.0), mask.mean()
         R2 = 1 - np.sum((s - scores) ** 2) / np.sum((s - s.mean()) ** 2)
-        rows.append((R2 - (1 - 2 * share) / (2 - 2 * share), scores[s > 0].mean()))
+        cuts = [(scores > cut).astype(np.int64) for cut in (0, two_means(scores))]
+        losses = [partition_loss(mask.ravel(), found) for found in cuts]
+        rows.append((R2 - (1 - 2 * share) / (2 - 2 * share), scores[s > 0].mean(), *losses))
     return np.array(rows)
