@@ -4,7 +4,8 @@ equations.yml lists what is numbered in each paper, and the sections whose formu
 Where an item is found is read from the sources, all of which name items in the same way, "Law
 2016, Eq. 4", "Komodakis 2011, Eqs. 23-25 and Lemma 2" or "Lajugie 2014, Section 4.2":
 
-section   a paragraph "[In the papers](equations.md): ..." of a notebook, under its heading
+section   a paragraph "[In the papers](equations.md): ..." of a notebook, under its heading, mostly
+          in a {margin} block
 function  the first line of a docstring, or a paragraph "In the papers: ..." of it
 test      @pytest.mark.equation("...", ...)
 
@@ -172,7 +173,9 @@ class Index:
                     if block[0]:
                         number, title = number + 1, block[0]
                     treated = re.findall(
-                        r"^\[In the papers\]\([./]*equations\.md\):.*(?:\n.+)*", block[1], re.M
+                        r"^\[In the papers\]\([./]*equations\.md\):.*(?:\n(?!```).+)*",
+                        block[1],
+                        re.M,
                     )
                     section = Section(page, number, title)
                     where = f"{path.name}, {title!r}"

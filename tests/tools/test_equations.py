@@ -60,8 +60,11 @@ The margin of Law 2016, Eq. 2 comes later.
 
 ## The distance
 
+```{margin}
 [In the papers](equations.md): Law 2016,
 Eq. 1.
+```
+Beside Law 2016, Eq. 2 this is short.
 
 ```python
 # no heading

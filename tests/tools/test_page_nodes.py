@@ -27,6 +27,14 @@ def test_the_empty_corner_of_a_table_heads_nothing(page):
     assert (second.name, second.get_text().strip()) == ("th", "b")
 
 
+def test_a_folded_proof_has_a_title_for_its_button(page):
+    (folded,) = page.select("div.admonition.proof.dropdown")
+    title, text = folded.find_all("p")
+    assert (title["class"], title.get_text()) == (["admonition-title"], "Proof")
+    assert text.get_text() == "Long."
+    assert "Proof. Clear." in [p.get_text() for p in page.select("div.proof > p")]
+
+
 def test_the_bibliography_is_a_list_of_items(page):
     (entries,) = page.select('[role="list"].citation-list')
     assert [e["role"] for e in entries.find_all(class_="citation", recursive=False)] == ["listitem"]
