@@ -31,7 +31,6 @@ NOT_YET = {
     "latent_crf",
     "mimlca",
     "change_points",
-    "segmentation",
     "comparison",
     "scale",
 }

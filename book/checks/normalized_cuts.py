@@ -67,7 +67,7 @@ def points(mine: Callable[..., Any]) -> str | None:
         X, weights = np.asarray(got[0], dtype=float), np.asarray(got[1], dtype=float)
         if X.ndim != 2 or len(X) != n or weights.shape != (n,):
             return (
-                f"For {n} nodes there should be {n} points, a row each, and {n} weights; the shapes "
+                f"For {n} nodes there should be {n} rows of points and {n} weights; the shapes "
                 f"are {X.shape} and {weights.shape}."
             )
         g = W.sum(axis=0)

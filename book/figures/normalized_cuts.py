@@ -350,7 +350,12 @@ def all_thresholds(story: str) -> tuple[Floats, Floats, float, float]:
     z = -z if z[y == 1].mean() > z[y == 0].mean() else z
     g, rank = W.sum(axis=0), np.argsort(np.argsort(z, kind="stable"))
     values = [normalized_cut_value(W, (rank >= size).astype(int)) for size in range(1, len(g))]
-    return z, np.array(values), normalized_cut_value(W, y), normalized_cut_bound(W, 2)
+    return (
+        z,
+        np.array(values),
+        normalized_cut_value(W, y),
+        normalized_cut_bound(W, 2, random_state=0),
+    )
 
 
 def rounding(story: str, kept: float) -> tuple[Figure, str]:
