@@ -1,4 +1,4 @@
-"""The oracles of the chapter on normalized cuts: right solutions pass, typical wrong ones do not."""
+"""The oracles of the chapter on normalized cuts: right solutions pass, wrong ones do not."""
 
 import numpy as np
 import pytest
