@@ -14,7 +14,7 @@ def page(small_site):
 def test_no_name_stands_twice(page):
     names = [tag["id"] for tag in page.select("[id]")]
     assert len(names) == len(set(names))
-    assert len(page.select("div.mlbook-proof")) == 2, "the style sheet knows proofs by their class"
+    assert len(page.select("div.mlbook-proof")) == 3, "the style sheet knows proofs by their class"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("bayes", "theorem"), ("hard", "exercise")])
