@@ -54,6 +54,7 @@ __all__ = [
     "grey_scene",
     "mean_squares",
     "rounding",
+    "second",
     "second_eigenvector",
     "semidefinite",
     "single_pixels",
@@ -66,7 +67,7 @@ __all__ = [
 
 
 @cache
-def _second(name: str) -> tuple[Picture, Integers, Floats]:
+def second(name: str) -> tuple[Picture, Integers, Floats]:
     """Cut a photograph, 48 pixels high, on the graph of near pixels (radius 5)."""
     picture = getattr(data, name)()
     picture = gray2rgb(picture) if picture.ndim == 2 else picture
@@ -85,7 +86,7 @@ def first_picture() -> Figure:
     """Draw two photographs, their second eigenvectors, and the cuts; nothing is learned."""
     figure, axes = subplots(2, 3, height=3.9, width=5.6)
     for row, name in zip(axes, ("camera", "astronaut"), strict=True):
-        image, found, z = _second(name)
+        image, found, z = second(name)
         parts = found.reshape(image.shape[:2])
         small = (parts == np.bincount(found).argmin()).astype(np.int64)
         show(row[0], image, title="photograph")
@@ -381,7 +382,7 @@ def rounding(story: str, kept: float) -> tuple[Figure, str]:
     below.axhline(bound, color=COLORS[0], linestyle=":", label="bound")
     below.plot(shares[size - 1], values[size - 1], "o", color=INK)
     below.set(xlabel="share of the pixels kept", ylabel="NCut", xlim=(0, 1), ylim=(0, 0.25))
-    below.legend(frameon=False, fontsize=9, loc="upper right", ncols=3)
+    figure.legend(frameon=False, fontsize=10, loc="outside lower center", ncols=3)
     best = int(values.argmin())
     return figure, (
         f"{picture.capitalize()}, colour {colour:g}, place {place:g}. Kept {kept:.0%}: NCut "

@@ -146,6 +146,7 @@ def eight_pixels_drawn() -> Figure:
         plot_partition(spread, found, np.where(y == 1, "fur", "lawn"), ax)
         plot_metric(M, ax, centre=(2, 1.3), radius=radius)
         ax.set(title=name, xlabel="light", ylabel="colour", xlim=(-1.5, 5.5), ylim=(-2.2, 4.8))
+        ax.set(xticks=[0, 4], yticks=[0, 1, 3])
         ax.set_aspect("equal", adjustable="box")
         ax.legend_.remove()
     return figure
@@ -443,7 +444,7 @@ def size_and_noise(size: float, noise: float) -> tuple[Figure, str]:
     for ax, rule, cut in zip(axes[0, 1:], RULES, (0, threshold), strict=True):
         found = (scores > cut).astype(np.int64)
         show(ax, image, found.reshape(mask.shape), rule)
-        words.append(f"{rule} Δ = {partition_loss(y, found):.2f}")
+        words.append(f"{rule} {partition_loss(y, found):.2f}")
     grid = axes[1, 0].get_gridspec()
     for ax in axes[1]:
         ax.remove()
@@ -465,5 +466,5 @@ def size_and_noise(size: float, noise: float) -> tuple[Figure, str]:
     needed = max(0.0, (1 - 2 * share) / (2 - 2 * share))
     return figure, (
         f"Fur on {share:.0%} of the scene, noise {noise:g}: R² = {R2:.2f}, needed {needed:.2f}. "
-        f"{', '.join(words)}."
+        f"Δ of {' and of '.join(words)}."
     )

@@ -126,9 +126,9 @@ def test_the_cheapest_cut_of_few_pixels():
 
 
 def test_first_picture_cuts_out_the_man_and_the_badge():
-    _, found, _ = cuts._second("camera")
+    _, found, _ = cuts.second("camera")
     assert 0.1 < min(found.mean(), 1 - found.mean()) < 0.4
-    _, badge, _ = cuts._second("astronaut")
+    _, badge, _ = cuts.second("astronaut")
     assert min(badge.mean(), 1 - badge.mean()) < 0.03
     assert len(cuts.first_picture().axes) == 6
 
