@@ -320,12 +320,18 @@ def _draw_edges(ax: Axes, W: Floats, width: int, labels: Integers | None) -> Non
         if np.abs(places[i] - places[j]).max() > 1:
             continue
         apart = labels is not None and labels[i] != labels[j]
-        color, line = (COLORS[4], (0, (1, 1))) if apart else (INK, "solid")
+        color, line = ("w", (0, (1, 1))) if apart else (INK, "solid")
         edge = places[[i, j]]
         ax.plot(*edge.T, linewidth=3.5 * W[i, j], color=color, linestyle=line, alpha=0.8)
     shown = np.zeros(len(W), dtype=int) if labels is None else labels
     ax.scatter(
-        *places.T, s=42, c=[COLORS[c] for c in shown], edgecolors="w", linewidths=1, zorder=3
+        places[:, 0],
+        places[:, 1],
+        s=42,
+        c=[COLORS[c] for c in shown],
+        edgecolors="w",
+        linewidths=1,
+        zorder=3,
     )
 
 

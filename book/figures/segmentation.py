@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
@@ -329,7 +330,7 @@ def _test_pixels(seed: int, tint: float, centred: bool) -> tuple[Floats, Integer
 
 
 def _learned(
-    X: Floats, y: Integers, given: Floats, shrinkage: float = 0.0
+    X: Floats, y: Integers, given: NDArray[np.bool_], shrinkage: float = 0.0
 ) -> tuple[Floats, float, float]:
     """Learn a score from some rows: those of all rows in units of ±1, R², and the middle.
 
@@ -368,7 +369,7 @@ def direction(name: str, features: str) -> tuple[Figure, str]:
     )
 
 
-def left_half(mask: Integers) -> Floats:
+def left_half(mask: Integers) -> NDArray[np.bool_]:
     """Say which pixels of a picture, in rows, are in its left half.
 
     Examples
@@ -394,7 +395,9 @@ def shrunk_halves(name: str, shrinkage: float) -> tuple[Floats, float, float]:
     y, left = mask.ravel(), left_half(mask)
     scores, *_ = _learned(pixels(image), y, left, shrinkage)
     found = (scores > 0).astype(np.int64)
-    return scores, *(partition_loss(y[half], found[half]) for half in (left, ~left))
+    right = ~left
+    there, elsewhere = (partition_loss(y[half], found[half]) for half in (left, right))
+    return scores, there, elsewhere
 
 
 def shrinkage(name: str, shrinkage: float) -> tuple[Figure, str]:
