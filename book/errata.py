@@ -75,7 +75,7 @@ class Finding(NamedTuple):
 
 
 _MLCA, _CRF, _MI = "mlca.ipynb", "latent_crf.ipynb", "mimlca.ipynb"
-_CP, _SEG, _KM = "change_points.ipynb", "segmentation.ipynb", "kmeans.ipynb"
+_CP, _CUT, _KM = "change_points.ipynb", "normalized_cuts.ipynb", "kmeans.ipynb"
 _R16, _R17, _R11, _R14, _RSEG = (
     f"reproduction/{p}.ipynb"
     for p in ("law2016", "law2017", "komodakis2011", "lajugie2014", "segmentation")
@@ -175,8 +175,8 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
             "Step 10: free partitions need a relaxation",
         ),
         Finding("sizes", "Sizes and numbers", ERROR, _CP, "Step 1: the same matrix, in blocks"),
-        Finding("cut", "Normalized cuts", ERROR, _SEG, "Step 5: it is a trace"),
-        Finding("convex", "A convex part that is not", ERROR, _SEG, "Step 10: majorize, minimize"),
+        Finding("cut", "Normalized cuts", ERROR, _CUT, "It is a trace"),
+        Finding("convex", "A convex part that is not", ERROR, _CUT, "Majorize, minimize"),
         Finding("flows", "Appendix A: a sign", ERROR, _KM, "How far apart are two partitions?"),
         Finding("unit", "The loss of Eq. (8) in the tables", ERROR, _R14, ""),
         Finding(

@@ -19,6 +19,7 @@ CHAPTERS = {
     "MIMLCA": "mimlca",
     "change points": "change_points",
     "segmentation": "segmentation",
+    "normalized cuts": "normalized_cuts",
     "comparison": "comparison",
     "scale": "scale",
 }

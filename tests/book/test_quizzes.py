@@ -10,7 +10,7 @@ from math import comb, log10, sqrt
 
 import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import brentq, linear_sum_assignment
 
 pytest.importorskip("matplotlib")
 
@@ -170,11 +170,6 @@ def change_points():
 
 
 def segmentation():
-    W = np.diag([2.0, 1.0, 2.0], k=1)
-    W, labels = W + W.T, [0, 0, 1, 1]
-    ncut = normalized_cut_value(W, labels)
-    cut, inside = W[:2, 2:].sum(), W[:2, :2].sum()
-    yield "A path of four", {"a": ncut / 2, "b": ncut, "c": 2 * cut / inside, "d": cut}
     rng, share, explained = np.random.default_rng(0), 0.05, 0.3
     scores = np.where(np.arange(1000) < share * 1000, 1.0, -1.0)
     fitted = least_squares_with(scores, explained, rng)
@@ -182,6 +177,61 @@ def segmentation():
     mask = np.repeat([0, 1], [97, 3])
     rand, delta = rand_loss(mask, 0 * mask), partition_loss(mask, 0 * mask)
     yield "Three pixels", {"a": (3 / 100, 3 / 100), "b": (rand, delta), "c": (1 / 2, delta)}
+
+
+@answer("seg-ex-eight")
+def _():
+    colours, fur = np.array([0.0, 0, 1, 3] * 2), [0, 0, 0, 1] * 2
+    lit = np.repeat([1.0, 0], 4)
+
+    def gap(light):
+        X = np.column_stack([light * lit, colours])
+        return distortion(X, fur) - distortion(X, lit.astype(int))
+
+    light = brentq(gap, 0.1, 10)
+    by_light = distortion(colours[:, None], lit.astype(int))
+    by_fur = distortion(colours[:, None], fur)
+    four_pixels = sqrt((by_light - by_fur) / (4 / 4))
+    return light, light**2, four_pixels, sqrt(by_light / 2)
+
+
+@answer("seg-ex-rocket")
+def _():
+    def of_the_object(share, explained=0.3):
+        s = np.where(np.arange(10_000) < share * 10_000, 1.0, -1.0)
+        return least_squares_with(s, explained, np.random.default_rng(0))[s > 0].mean()
+
+    shares = np.arange(0.25, 0.32, 0.0005)
+    share = shares[np.argmin([abs(of_the_object(share)) for share in shares])]
+    exact = (1 - 2 * 0.3) / (2 - 2 * 0.3)
+    assert abs(share - exact) < 0.001
+    return exact, 1 - exact, 1 - 2 * 0.3
+
+
+def normalized_cuts():
+    W = np.diag([2.0, 1.0, 2.0], k=1)
+    W, labels = W + W.T, [0, 0, 1, 1]
+    ncut = normalized_cut_value(W, labels)
+    cut, inside = W[:2, 2:].sum(), W[:2, :2].sum()
+    yield "A path of four", {"a": ncut / 2, "b": ncut, "c": 2 * cut / inside, "d": cut}
+
+
+@answer("seg-ex-hand")
+def _():
+    W = np.diag([1.0, 4, 2], k=1)
+    first, second, third = (
+        normalized_cut_value(W + W.T, np.arange(4) > place) for place in range(3)
+    )
+    assert min(second, third) > first and np.isclose(second, third)
+    return first, 1 / 1, second
+
+
+@answer("seg-ex-zero")
+def _():
+    W = np.ones((4, 4)) - np.eye(4)
+    one, two = (normalized_cut_value(W, labels) for labels in ([0, 1, 1, 1], [0, 0, 1, 1]))
+    assert np.isclose(one, two)
+    return min(one, two), 2 * W[:2, 2:].sum() / W[:2, :2].sum(), 3 / 3, 4 / 6
 
 
 def least_squares_with(target, explained, rng):
@@ -232,7 +282,8 @@ def scale():
 COMPUTED = {
     chapter.__name__: dict(chapter())
     for chapter in (
-        kmeans, mlca, latent_crf, mimlca, change_points, segmentation, comparison, scale
+        kmeans, mlca, latent_crf, mimlca, change_points, segmentation, normalized_cuts,
+        comparison, scale,
     )
 }  # fmt: skip
 
@@ -341,7 +392,7 @@ def right(name: str, start: str) -> str:
         ("mimlca", "Two instances", 2 + 2),
         ("mimlca", "A colleague", 5),
         ("change_points", "Two stretches", 3 * 6 / 9 * 2**2),
-        ("segmentation", "A path of four", 1 / 5 + 1 / 5),
+        ("normalized_cuts", "A path of four", 1 / 5 + 1 / 5),
         ("segmentation", "An object has 5%", -0.33),
         ("segmentation", "Three pixels", 0.06),
         ("comparison", "In the worked example", round(24 / 18, 2)),
