@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from book.figures.mlca import cluster, draw_crossed, one_thread, show_found, turned_view
 from book.figures.names import name_after
+from book.spread import mean_of
 from mlbook._arrays import Floats, Integers
 from mlbook.mlca import MLCA
 from mlbook.partitions import normalized_assignment, partition_loss
@@ -19,6 +20,7 @@ __all__ = [
     "conditioning",
     "exact_fit",
     "relative_errors",
+    "sampled_rows",
     "sensors",
     "subsampling",
 ]
@@ -42,6 +44,24 @@ def subsampling(share: float) -> tuple[Floats, Floats]:
         errors.append(np.linalg.norm(_unit(model) - _from_all_rows(seed)))
         losses.append(partition_loss(t, cluster(model.transform(T))))
     return np.array(errors), np.array(losses)
+
+
+def sampled_rows() -> Figure:
+    """Draw the error of the metric and Δ on test data over the size of the sample."""
+    shares = np.array([1, 0.3, 0.1, 0.03, 0.01, 0.003])
+    figure, axes = subplots(1, 2, height=2.9)
+    for i, (ax, title) in enumerate(
+        zip(axes[0], ["error of the metric", "Δ on test data"], strict=True)
+    ):
+        means = [mean_of(subsampling(float(share))[i]) for share in shares]
+        kept = [(n, m) for n, m in zip(30_000 * shares, means, strict=True) if m.mean > 1e-9]
+        rows, found = zip(*kept, strict=True)
+        errors = [m.error for m in found]
+        ax.errorbar(rows, [m.mean for m in found], errors, marker="o", color=COLORS[0])
+        ax.set(xscale="log", xlabel="rows", title=title)
+    axes[0, 0].set(yscale="log")
+    axes[0, 1].set(ylim=(0, None))
+    return figure
 
 
 @cache

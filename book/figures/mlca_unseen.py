@@ -25,6 +25,7 @@ __all__ = [
     "NEW",
     "Split",
     "new_letters",
+    "score",
     "scores",
     "shrinking",
     "shrunk_scores",
@@ -120,7 +121,7 @@ def whitened(X: Floats, T: Floats, a: float) -> Floats:
 
 @cache
 def shrunk_scores(data: str, n_seeds: int = 20) -> dict[str, Floats]:
-    """Measure the adjusted Rand index on new classes by seed and shrinkage, with labels and without.
+    """Measure the adjusted Rand index on new classes by seed and shrinkage, with labels or not.
 
     Examples
     --------
@@ -131,12 +132,19 @@ def shrunk_scores(data: str, n_seeds: int = 20) -> dict[str, Floats]:
     for seed in range(n_seeds):
         X, y, T, t = split(*DATA[data], seed)
         models = [MLCA(shrinkage=a, fit_intercept=True).fit(X, y) for a in SHRINKAGES]
-        found["MLCA"].append([_score(t, model.transform(T)) for model in models])
-        found["whitened"].append([_score(t, whitened(X, T, a)) for a in SHRINKAGES])
+        found["MLCA"].append([score(t, model.transform(T)) for model in models])
+        found["whitened"].append([score(t, whitened(X, T, a)) for a in SHRINKAGES])
     return {way: np.array(rows) for way, rows in found.items()}
 
 
-def _score(truth: Integers, Z: Floats) -> float:
+def score(truth: Integers, Z: Floats) -> float:
+    """Cluster rows into as many clusters as classes; return the adjusted Rand index.
+
+    Examples
+    --------
+    >>> score(np.array([0, 0, 1, 1]), np.array([[0.0], [0.1], [5.0], [5.1]]))
+    1.0
+    """
     return float(adjusted_rand_score(truth, cluster(Z, len(np.unique(truth)))))
 
 
@@ -155,9 +163,9 @@ def scores(name: str, n_classes: int, *, seen: bool, n_seeds: int = 20) -> dict[
         model, half = (MLCA(shrinkage=a, fit_intercept=True).fit(X, y) for a in (0.0, 0.5))
         of = {
             "nearest class mean": adjusted_rand_score(t, model.predict(T)),
-            "plain distance": _score(t, T),
-            "MLCA": _score(t, model.transform(T)),
-            "MLCA, a = 0.5": _score(t, half.transform(T)),
+            "plain distance": score(t, T),
+            "MLCA": score(t, model.transform(T)),
+            "MLCA, a = 0.5": score(t, half.transform(T)),
         }
         for way, value in of.items():
             found.setdefault(way, []).append(value)
