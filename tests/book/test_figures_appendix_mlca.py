@@ -26,6 +26,14 @@ def test_subsampling_errs_less_with_more_rows():
     assert len(tenth[1]) == 20 and few[1].mean() > tenth[1].mean()
 
 
+def test_sampled_rows_shows_both_curves():
+    error, loss = demo.sampled_rows().axes
+    rows, means = error.lines[0].get_data()
+    assert_allclose(sorted(rows), [90, 300, 900, 3000, 9000])
+    assert (np.diff(np.asarray(means)[np.argsort(rows)]) < 0).all()
+    assert max(loss.lines[0].get_xdata()) == 30_000
+
+
 # --- conditioning ----------------------------------------------------------------------------
 
 

@@ -57,6 +57,24 @@ def test_triangle_shows_a_staircase_under_its_bound():
     assert_allclose(sorted(set(risk.round(6))), [0.4, 2, 2.4])
 
 
+def test_metric_by_hand_shows_a_circle_and_two_lines():
+    left, right = demo.metric_by_hand().axes
+    assert "Δ = 2" in left.get_title() and "Δ = 0" in right.get_title()
+    (circle,) = left.lines
+    assert_allclose(np.hypot(*circle.get_data()), 2)
+    assert len(right.lines) == 2
+    assert sorted(line.get_xy1()[0] for line in right.lines) == pytest.approx([-2, 2])
+
+
+def test_target_projected_shows_the_residual():
+    left, right = demo.target_projected().axes
+    assert "√0.2" in {text.get_text() for text in left.texts}
+    ties = [np.diff(np.asarray(line.get_xydata()), axis=0) for line in right.lines]
+    assert sum(np.sum(tie**2) for tie in ties) == pytest.approx(0.2)
+    (rise,) = [np.asarray(line.get_xydata()) for line in left.lines]
+    assert np.sum(np.diff(rise, axis=0) ** 2) == pytest.approx(0.2)
+
+
 # --- clustering test data --------------------------------------------------------------------
 
 
