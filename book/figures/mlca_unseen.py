@@ -201,7 +201,8 @@ def new_letters(seed: int = 0) -> Figure:
             here = codes == i
             colors = np.array(COLORS)[found[here]]
             marker = rf"$\mathrm{{{letter}}}$"
-            axes[name].scatter(*points[here].T, s=42, c=colors, marker=marker, linewidths=0.2)
+            x, height = points[here].T
+            axes[name].scatter(x, height, s=42, c=colors, marker=marker, linewidths=0.2)
         axes[name].set(xticks=[], yticks=[], xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
         axes[name].set_title(f"{title}: Δ = {partition_loss(codes, found):.1f}")
     _draw_names(axes["names"], codes, model.predict(T))
