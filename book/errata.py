@@ -90,7 +90,7 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
             "Theorem 3.1: a case is missing",
             GAP,
             _MLCA,
-            "Step 6: what no metric can exceed, and who attains it",
+            "The general case",
         ),
         Finding(
             "optima",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -21,32 +20,31 @@ from mlbook.datasets import CROSSED_CLUSTER_MEANS, make_crossed_clusters
 from mlbook.kmeans import distortion, spectral_embedding
 from mlbook.mlca import MLCA, closed_form_metric, structured_loss, worst_case_risk
 from mlbook.partitions import normalized_assignment, partition_loss
-from mlbook.plots import COLORS, INK, MARKERS, subplots
+from mlbook.plots import COLORS, INK, MARKERS, plot_metric, subplots
 
 __all__ = [
-    "CAUSES",
-    "ROUTES",
     "SIZES",
     "WAYS",
     "centred_spectral",
     "cluster",
-    "conditioning",
     "crossed_clusters",
     "discriminant_metric",
-    "exact_fit",
+    "draw_crossed",
     "four_points",
     "learned_tilt",
     "losses_of",
     "mean_tilt",
+    "metric_by_hand",
     "noise_and_features",
+    "one_thread",
     "prefers_wrong",
-    "relative_errors",
     "risk_triangle",
     "scatter_directions",
-    "sensors",
+    "show_found",
     "sizes_and_ways",
-    "subsampling",
+    "target_projected",
     "tilts",
+    "turned_view",
     "whole_categories",
 ]
 
@@ -66,6 +64,69 @@ def four_points() -> tuple[Floats, Integers]:
      [  0.   0. 100.]]
     """
     return np.array([[1.0, -3, 5], [1, -1, -5], [1, 1, -5], [1, 3, 5]]), np.array([0, 0, 1, 1])
+
+
+def metric_by_hand() -> Figure:
+    """Draw the four points under two metrics, each as the points at one distance from a centre."""
+    X, y = four_points()
+    M = closed_form_metric(X, normalized_assignment(y))
+    figure, axes = subplots(1, 2, height=2.9)
+    for ax, name, metric, radius in zip(
+        axes[0], ["Euclidean", "MLCA"], [np.eye(3), M], [2.0, 0.4], strict=True
+    ):
+        found = name_after(y, cluster(X @ np.sqrt(metric), 2))  # both are diagonal
+        show_found(ax, X[:, 1:], y, found, size=90)
+        plot_metric(metric, ax, columns=(1, 2), radius=radius)
+        ax.set_aspect("equal", adjustable="box")
+        ax.set(xlabel="signal", xlim=(-6, 6), ylim=(-7, 7), xticks=[-3, -1, 1, 3], yticks=[-5, 5])
+        ax.set_title(f"{name}: Δ = {partition_loss(y, found):.0f}")
+    axes[0, 0].set_ylabel("nuisance")
+    return figure
+
+
+def target_projected() -> Figure:
+    """Draw the target of the four points above the columns of X, its foot, and the mapped rows.
+
+    The columns of J are the constant ± the target u, over √2. The constant is a column of X, so
+    all there is to fit is u.
+    """
+    X, y = four_points()
+    J = normalized_assignment(y).toarray()
+    u = (J[:, 1] - J[:, 0]) / np.sqrt(2)
+    signal, nuisance = X[:, 1:].T
+    foot = np.array([u @ signal / np.linalg.norm(signal), u @ nuisance / np.linalg.norm(nuisance)])
+    height = np.sqrt(1 - foot @ foot)
+    figure, axes = subplots(1, 2, height=2.9)
+    left, right = axes[0]
+    oblique = np.array([[1.0, 0.0], [0.45, 0.4], [0.0, 1.0]])  # signal, nuisance, the rest
+    corners = np.array([[-0.1, -0.75, 0], [1.25, -0.75, 0], [1.25, 0.4, 0], [-0.1, 0.4, 0]])
+    left.fill(*(corners @ oblique).T, color=COLORS[2], alpha=0.25, linewidth=0)
+    ends = {"signal": ([1.25, 0, 0], (0.02, 0.04)), "nuisance": ([0, -0.7, 0], (0.08, -0.01))}
+    for name, (end, place) in ends.items():
+        x, top = np.array(end) @ oblique
+        left.annotate("", (x, top), (0, 0), arrowprops={"arrowstyle": "->", "color": COLORS[6]})
+        left.text(x + place[0], top + place[1], name, color=INK, fontsize=10)
+    target, below = np.array([*foot, height]) @ oblique, np.array([*foot, 0]) @ oblique
+    for end, color in [(target, INK), (below, COLORS[0])]:
+        left.annotate("", end, (0, 0), arrowprops={"arrowstyle": "->", "color": color, "lw": 2})
+    left.plot(*np.array([target, below]).T, color=COLORS[1])
+    left.text(0.28, 0.24, "target u", rotation=27, rotation_mode="anchor", fontsize=11)
+    left.text(0.55, -0.13, "fit Pu", color=COLORS[0], fontsize=11, ha="center")
+    left.text(target[0] + 0.03, height / 2, f"√{1 - foot @ foot:.1f}", fontsize=11)
+    left.set(xlim=(-0.5, 1.6), ylim=(-0.4, 0.6), aspect="equal", title="target, columns of X")
+    left.axis("off")
+    rows = X @ np.linalg.pinv(X) @ J
+    for row, goal in zip(rows, J, strict=True):
+        right.plot(*np.array([row, goal]).T, color=COLORS[1], linewidth=1.5, zorder=1)
+    for c in np.unique(y):
+        wanted = J[y == c][0]
+        right.scatter(*wanted, s=170, facecolors="none", edgecolors=INK, marker=MARKERS[c])
+    show_found(right, rows, y, name_after(y, cluster(rows, 2)), size=45)
+    right.set(
+        xlim=(-0.15, 0.95), ylim=(-0.15, 0.95), aspect="equal", title="mapped points, targets"
+    )
+    right.set(xticks=[0, 0.5], yticks=[0, 0.5])
+    return figure
 
 
 def risk_triangle() -> Figure:
@@ -180,10 +241,10 @@ def losses_of(
     """
     losses = []
     for seed in range(n_seeds):
-        X, y, T, t = _draw(sizes, noise, n_noise_features, test, seed)
+        X, y, T, t = draw_crossed(sizes, noise, n_noise_features, test, seed)
         if straight:
             X, T = _straight(X, y), _straight(T, t)
-        with _one_thread():
+        with one_thread():
             Z = WAYS[way](X, y, T)
         losses.append(partition_loss(t, cluster(Z)))
     return np.array(losses)
@@ -199,8 +260,8 @@ def prefers_wrong(
     losses = losses_of(way, sizes, n_noise_features=n_noise_features)
     preferred = np.zeros(len(losses), dtype=bool)
     for seed in np.flatnonzero(losses > 1).tolist():
-        X, y, T, t = _draw(sizes, 1.0, n_noise_features, (200,) * 3, seed)
-        with _one_thread():
+        X, y, T, t = draw_crossed(sizes, 1.0, n_noise_features, (200,) * 3, seed)
+        with one_thread():
             Z = WAYS[way](X, y, T)
         preferred[seed] = distortion(Z, cluster(Z)) < distortion(Z, t)
     return preferred
@@ -217,7 +278,7 @@ def centred_spectral(n_vectors: int, *, data: int = 0, order: int = 0) -> float:
     >>> centred_spectral(2) < 0.2
     True
     """
-    X, y, T, t = _draw((300,) * 3, 1.0, 0, (300,) * 3, data)
+    X, y, T, t = draw_crossed((300,) * 3, 1.0, 0, (300,) * 3, data)
     rows = np.random.default_rng(order).permutation(len(T))
     Z = MLCA().fit(X - X.mean(axis=0), y).transform(T[rows] - X.mean(axis=0))
     U = np.linalg.svd(Z, full_matrices=False).U[:, :n_vectors]
@@ -225,7 +286,7 @@ def centred_spectral(n_vectors: int, *, data: int = 0, order: int = 0) -> float:
 
 
 @cache
-def _draw(
+def draw_crossed(
     sizes: tuple[int, ...],
     noise: float,
     n_noise_features: int,
@@ -252,11 +313,11 @@ def cluster(Z: Floats, k: int = 3) -> Integers:
     >>> bool(labels[0] == labels[1] != labels[2])
     True
     """
-    with _one_thread():
+    with one_thread():
         return KMeans(k, n_init=10, random_state=0).fit_predict(Z)
 
 
-def _one_thread() -> AbstractContextManager[Any]:
+def one_thread() -> AbstractContextManager[Any]:
     """Keep small problems on one thread: more would only wait for each other."""
     return _controller().limit(limits=1)
 
@@ -266,15 +327,15 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _show(ax: Axes, Z: Floats, truth: Integers, found: Integers) -> None:
+def show_found(ax: Axes, Z: Floats, truth: Integers, found: Integers, size: int = 20) -> None:
     """Draw points with the colour of the cluster found and the marker of the true category."""
     for c in np.unique(truth):
         x, height = Z[truth == c, :2].T
         colors = np.array(COLORS)[found[truth == c]]
-        ax.scatter(x, height, s=20, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
+        ax.scatter(x, height, s=size, alpha=0.8, linewidths=0, c=colors, marker=MARKERS[c])
 
 
-def _view(Z: Floats) -> Floats:
+def turned_view(Z: Floats) -> Floats:
     """Two leading principal components of three categories in thirds, turned and scaled.
 
     The categories come to lie as near as they can to the corners of one triangle, and the point
@@ -291,13 +352,13 @@ def _view(Z: Floats) -> Floats:
 
 def crossed_clusters() -> Figure:
     """Draw k-means on the crossed clusters, with the Euclidean and with the learned metric."""
-    X, y, T, t = _draw((500,) * 3, 1.0, 0, (40,) * 3, 0)
+    X, y, T, t = draw_crossed((500,) * 3, 1.0, 0, (40,) * 3, 0)
     figure, axes = subplots(1, 2, height=3)
     oblique = np.column_stack([T[:, 1], T[:, 0] - T[:, 2]])
     for ax, name, points in zip(axes[0], ["Euclidean", "MLCA"], [oblique, None], strict=True):
         Z = WAYS[name](X, y, T)
         found = name_after(t, cluster(Z))
-        _show(ax, _view(Z) if points is None else points, t, found)
+        show_found(ax, turned_view(Z) if points is None else points, t, found)
         ax.set(title=f"{name}: Δ = {partition_loss(t, found):.2f}")
     left, right = axes[0]
     left.set(xlabel="feature 2", ylabel="feature 1 − feature 3")
@@ -321,14 +382,14 @@ def sizes_and_ways(sizes: tuple[int, int, int], way: str) -> tuple[Figure, str]:
 def _map_and_bars(
     sizes: tuple[int, int, int], noise: float, n_noise_features: int, ways: list[str], shown: str
 ) -> tuple[Figure, str]:
-    X, y, T, t = _draw(sizes, noise, n_noise_features, (200,) * 3, 0)
-    with _one_thread():
+    X, y, T, t = draw_crossed(sizes, noise, n_noise_features, (200,) * 3, 0)
+    with one_thread():
         spaces = {way: WAYS[way](X, y, T) for way in ways}
     found = {way: name_after(t, cluster(Z)) for way, Z in spaces.items()}
     losses = [partition_loss(t, found[way]) for way in ways]
     figure, axes = subplots(1, 2, height=3)
     left, right = axes[0]
-    _show(left, _view(spaces[shown])[::4], t[::4], found[shown][::4])
+    show_found(left, turned_view(spaces[shown])[::4], t[::4], found[shown][::4])
     left.set(title=f"map: {shown}", xticks=[], yticks=[], xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
     bars = right.barh(range(len(ways)), losses, color=COLORS[6], height=0.6)
     bars[ways.index(shown)].set(color=COLORS[0], hatch="//")
@@ -381,7 +442,7 @@ def whole_categories(sizes: tuple[int, ...], n_seeds: int = 20) -> Integers:
     """Say by seed and category whether MLCA keeps most of both its clouds in one cluster."""
     whole = []
     for seed in range(n_seeds):
-        X, y, T, _ = _draw(sizes, 1.0, 7, (200,) * 3, seed)
+        X, y, T, _ = draw_crossed(sizes, 1.0, 7, (200,) * 3, seed)
         clouds = cluster(_mlca(X, y, T)).reshape(3, 2, 200)
         modes = np.array([[np.bincount(c).argmax() for c in pair] for pair in clouds])
         whole.append(modes[:, 0] == modes[:, 1])
@@ -457,138 +518,3 @@ def discriminant_metric(X: Floats, y: Integers) -> Floats:
     _, V = eigh(S_b, X.T @ X - S_b)
     V = V[:, -len(B) :]
     return V @ V.T
-
-
-@cache
-def subsampling(share: float) -> tuple[Floats, Floats]:
-    """Learn from a random share of 30 000 rows; compare with the metric of all of them.
-
-    Returns ‖M/‖M‖ − M_all/‖M_all‖‖ and Δ on 3000 test rows for 20 data sets, a sample of each.
-    """
-    errors, losses = [], []
-    for seed in range(20):
-        X, y, T, t = _draw((5000,) * 3, 1.0, 7, (500,) * 3, seed)
-        drawn = np.random.default_rng(seed).choice(len(X), round(share * len(X)), replace=False)
-        with _one_thread():
-            model = MLCA().fit(X[drawn], y[drawn])
-        errors.append(np.linalg.norm(_unit(model) - _from_all_rows(seed)))
-        losses.append(partition_loss(t, cluster(model.transform(T))))
-    return np.array(errors), np.array(losses)
-
-
-@cache
-def _from_all_rows(seed: int) -> Floats:
-    X, y, *_ = _draw((5000,) * 3, 1.0, 7, (500,) * 3, seed)
-    with _one_thread():
-        return _unit(MLCA().fit(X, y))
-
-
-def _unit(model: MLCA) -> Floats:
-    M = model.get_mahalanobis_matrix()
-    return M / np.linalg.norm(M)
-
-
-# Conditioning
-
-
-CAUSES = ("twin features", "tiny unit")
-ROUTES = ("Cholesky of XᵀX", "pseudo-inverse of XᵀX", "QR of X")
-
-
-def sensors(condition: float, cause: str) -> tuple[Floats, Integers]:
-    """Sixty points of three classes that only badly conditioned features tell apart.
-
-    With "twin features" two pairs of features are equal but for a signal of size 1/condition;
-    with "tiny unit" the signals are features of their own, one of them in a unit that makes
-    its numbers 1/condition as large as the others.
-
-    Examples
-    --------
-    >>> X, y = sensors(1e4, "tiny unit")
-    >>> X.shape, np.bincount(y).tolist()
-    ((60, 4), [20, 20, 20])
-    """
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 20)
-    signal = np.array([[3.0, 1.0], [0.0, 2.7], [0.0, -0.7]])[y] + 0.5 * rng.normal(size=(60, 2))
-    drift = rng.normal(size=(60, 2))
-    if cause == "tiny unit":
-        return np.hstack([drift, signal * [1, 1 / condition]]), y
-    return np.hstack([drift, drift + signal / condition]), y
-
-
-def exact_fit(X: Floats, targets: Floats) -> Floats:
-    """Fitted values XX†T of least squares in rational arithmetic, rounded once at the end.
-
-    For X of full column rank, by elimination on XᵀX without any rounding. O(nd²) operations on
-    integers of growing length: for small examples.
-
-    Examples
-    --------
-    >>> print(exact_fit(np.array([[3.0], [4.0]]), np.array([[5.0], [10.0]])))
-    [[6.6]
-     [8.8]]
-    """
-    d = X.shape[1]
-    rows = [[Fraction(value) for value in row] for row in np.hstack([X, targets]).tolist()]
-    G = [[sum(row[i] * value for row, value in zip(rows, column, strict=True))
-          for column in zip(*rows, strict=True)] for i in range(d)]  # fmt: skip
-    for i in range(d):
-        G[i] = [value / G[i][i] for value in G[i]]
-        for j in set(range(d)) - {i}:
-            G[j] = [a - G[j][i] * b for a, b in zip(G[j], G[i], strict=True)]
-    fitted = [[sum(row[i] * G[i][c] for i in range(d)) for c in range(d, len(row))] for row in rows]
-    return np.array(fitted, dtype=float)
-
-
-def _fit_by(route: str, X: Floats, y: Integers) -> Floats | None:
-    """XL by one way of solving the regression; None where Cholesky refuses."""
-    J = normalized_assignment(y).toarray()
-    if route == "pseudo-inverse of XᵀX":
-        return X @ (np.linalg.pinv(X.T @ X, rcond=1e-12) @ (X.T @ J))
-    solver = "qr" if route == "QR of X" else "cholesky"
-    try:
-        return MLCA(solver=solver).fit(X, y).transform(X)
-    except ValueError:
-        return None
-
-
-@cache
-def relative_errors(condition: float, cause: str) -> tuple[float, ...]:
-    """Relative errors of XL by each route; nan where it refuses."""
-    X, y = sensors(condition, cause)
-    exact = exact_fit(X, normalized_assignment(y).toarray())
-    fits = [_fit_by(route, X, y) for route in ROUTES]
-    norm = np.linalg.norm(exact)
-    return tuple(
-        float("nan") if fit is None else float(np.linalg.norm(fit - exact) / norm) for fit in fits
-    )
-
-
-def conditioning(condition: float, cause: str, route: str) -> tuple[Figure, str]:
-    """Draw the error of three ways of solving the regression over the condition number of X."""
-    X, y = sensors(condition, cause)
-    fit, actual = _fit_by(route, X, y), np.linalg.cond(X)
-    digits = np.arange(11)
-    errors = np.array([relative_errors(10.0**digit, cause) for digit in digits])
-    figure, axes = subplots(1, 2, height=3.1)
-    left, right = axes[0]
-    for error, name, color, marker in zip(errors.T, ROUTES, COLORS, MARKERS, strict=False):
-        style = {"color": color, "marker": marker, "linewidth": 3 if name == route else 1.2}
-        left.plot(digits, np.log10(np.maximum(error, 1e-16)), label=name, **style)
-    left.axvline(np.log10(condition), color=INK, linewidth=1, linestyle=":")
-    left.set(xlabel="condition number, about", title="relative error of XL", ylim=(-16.5, 5))
-    for axis, ticks in [(left.xaxis, range(0, 11, 2)), (left.yaxis, range(-16, 1, 4))]:
-        axis.set_ticks(list(ticks), [f"1e{tick}" for tick in ticks])
-    left.legend(frameon=False, fontsize=9, loc="upper left")
-    right.set(title=f"{route}", xticks=[], yticks=[])
-    words = f"{cause}, condition number {actual:.1e}, {route}: "
-    if fit is None:
-        right.text(0.5, 0.5, "refused:\nnumerically\nsingular", ha="center", va="center")
-        right.set(xlim=(0, 1), ylim=(0, 1))
-        return figure, words + "XᵀX is not positive definite in double precision, refused."
-    found = name_after(y, cluster(fit))
-    _show(right, _view(fit), y, found)
-    right.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-    error = relative_errors(condition, cause)[ROUTES.index(route)]
-    return figure, words + f"error {error:.0e}, Δ = {partition_loss(y, found):.2f}."

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("IPython")
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
@@ -58,6 +57,24 @@ def test_triangle_shows_a_staircase_under_its_bound():
     assert_allclose(sorted(set(risk.round(6))), [0.4, 2, 2.4])
 
 
+def test_metric_by_hand_shows_a_circle_and_two_lines():
+    left, right = demo.metric_by_hand().axes
+    assert "Δ = 2" in left.get_title() and "Δ = 0" in right.get_title()
+    (circle,) = left.lines
+    assert_allclose(np.hypot(*circle.get_data()), 2)
+    assert len(right.lines) == 2
+    assert sorted(line.get_xy1()[0] for line in right.lines) == pytest.approx([-2, 2])
+
+
+def test_target_projected_shows_the_residual():
+    left, right = demo.target_projected().axes
+    assert "√0.2" in {text.get_text() for text in left.texts}
+    ties = [np.diff(np.asarray(line.get_xydata()), axis=0) for line in right.lines]
+    assert sum(np.sum(tie**2) for tie in ties) == pytest.approx(0.2)
+    (rise,) = [np.asarray(line.get_xydata()) for line in left.lines]
+    assert np.sum(np.diff(rise, axis=0) ** 2) == pytest.approx(0.2)
+
+
 # --- clustering test data --------------------------------------------------------------------
 
 
@@ -67,7 +84,7 @@ def test_crossed_clusters_tell_the_story():
 
 
 def test_losses_are_those_of_the_library():
-    X, y, T, t = demo._draw((50, 60, 70), 1.0, 2, (40,) * 3, 1)
+    X, y, T, t = demo.draw_crossed((50, 60, 70), 1.0, 2, (40,) * 3, 1)
     model = MLCA().fit(X, y)
     labels = KMeans(3, n_init=10, random_state=0).fit_predict(model.transform(T))
     options = {"n_seeds": 2, "test": (40,) * 3}
@@ -98,7 +115,7 @@ def test_a_wrong_partition_is_preferred_only_where_its_distortion_is_smaller():
 
 
 def test_third_vector_as_learned_is_the_spectral_step_but_for_its_length():
-    X, y, T, _ = demo._draw((50,) * 3, 2.0, 4, (40,) * 3, 0)
+    X, y, T, _ = demo.draw_crossed((50,) * 3, 2.0, 4, (40,) * 3, 0)
     Z = demo.WAYS["MLCA, spectral, third as learned"](X, y, T)
     lengths = np.linalg.svd(MLCA().fit(X, y).transform(T), compute_uv=False)
     assert_allclose(Z.T @ Z, np.diag([1, 1, (lengths[2] / lengths[1]) ** 2]), atol=1e-9)
@@ -166,7 +183,7 @@ def test_bars_and_caption_agree(draw, arguments, n_ways):
 def test_caption_names_sizes_and_shares():
     _, caption = demo.sizes_and_ways((100, 100, 2000), "MLCA")
     assert caption.startswith("Map of MLCA. Training sizes 1:1:20,")
-    X, y, *_ = demo._draw((100, 100, 2000), 1.0, 7, (200,) * 3, 0)
+    X, y, *_ = demo.draw_crossed((100, 100, 2000), 1.0, 7, (200,) * 3, 0)
     *_, one, two, three, tilt = numbers(caption)
     assert_allclose([one, two, three], demo.scatter_directions(X, y)[0][:3], atol=0.005)
     assert tilt == pytest.approx(demo.mean_tilt((1, 1, 20)), abs=5e-4)
@@ -182,49 +199,3 @@ def test_names_follow_the_truth():
     assert_array_equal(name_after(truth, gaps), [0, 0, 3, 1, 1, 2, 2, 2])
     larger = np.array([0, 0, 1, 1, 1, 1])
     assert_array_equal(name_after(larger, np.zeros(6, dtype=int)), 1)  # two classes, one cluster
-
-
-def test_subsampling_errs_less_with_more_rows():
-    everything, tenth, few = (demo.subsampling(share) for share in (1, 0.1, 0.003))
-    assert everything[0] == pytest.approx(0, abs=1e-9)
-    assert 0 < tenth[0].mean() < few[0].mean()
-    assert len(tenth[1]) == 20 and few[1].mean() > tenth[1].mean()
-
-
-# --- conditioning ----------------------------------------------------------------------------
-
-
-def test_exact_fit_of_an_ill_conditioned_problem_with_a_known_solution():
-    rng = np.random.default_rng(5)
-    X = rng.integers(-3, 4, size=(20, 3)).astype(float)
-    X = np.column_stack([X, 2.0**40 * X[:, 0] + X[:, 1] ** 2])  # exact in double precision
-    W = rng.integers(-2, 3, size=(4, 2)) * [[1], [1], [1], [0]]
-    assert_array_equal(demo.exact_fit(X, X @ W), X @ W)
-    easy, targets = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
-    assert_allclose(
-        demo.exact_fit(easy, targets), easy @ np.linalg.lstsq(easy, targets)[0], atol=1e-13
-    )
-
-
-@pytest.mark.parametrize("cause", demo.CAUSES)
-def test_sensors_are_as_badly_conditioned_as_asked(cause):
-    for condition in (1e3, 1e6):
-        X, _ = demo.sensors(condition, cause)
-        assert condition / 3 < np.linalg.cond(X) < 3 * condition
-
-
-def test_three_routes_err_as_the_chapter_says():
-    cholesky, cut, qr = demo.relative_errors(1e5, "twin features")
-    assert 1e-9 < cholesky < 1e-4 and qr < 1e-9 and cut > 1e-9
-    assert demo.relative_errors(1e7, "twin features")[1] > 0.5
-    cholesky, cut, qr = demo.relative_errors(1e7, "tiny unit")
-    assert cholesky < 1e-12 and qr < 1e-12 and cut > 0.5
-
-
-def test_conditioning_says_what_happened():
-    _, refused = demo.conditioning(1e10, "twin features", "Cholesky of XᵀX")
-    assert "refused" in refused
-    figure, fine = demo.conditioning(1e10, "twin features", "QR of X")
-    assert isinstance(figure, Figure) and numbers(fine)[-1] == 0
-    _, lost = demo.conditioning(1e8, "tiny unit", "pseudo-inverse of XᵀX")
-    assert numbers(lost)[-1] > 1

@@ -133,6 +133,26 @@ def mlca():
     yield "In training and test data", {"a": 1}
 
 
+@answer("mlca-ex-hand")
+def mlca_by_hand():
+    X = np.array([[1.0, -3, 5], [1, -1, -5], [1, 1, -5], [1, 3, 5]])
+    J = normalized_assignment([0, 1, 1, 0]).toarray()
+    scatter = np.sum((X.T @ J)[2] ** 2)
+    M = MLCA().fit(X, [0, 1, 1, 0]).get_mahalanobis_matrix()
+    plain = np.linalg.pinv(X) @ (J > 0)
+    return M[2, 2], scatter, scatter / 100, (plain @ plain.T)[2, 2]
+
+
+@answer("mlca-ex-noise")
+def mlca_of_noise():
+    n, d, k = 200, 100, 3
+    C = np.eye(n)[:, :k] @ np.eye(n)[:k]  # any projector of rank k
+    P = d / n * np.eye(n)  # the mean projector onto a random space of dimension d
+    risk = 2 * k - 2 * np.trace(P @ C)
+    far = partition_loss(np.repeat(range(k), k), np.tile(range(k), k))
+    return risk, risk / 2, far
+
+
 def latent_crf():
     D, v = np.array([[0.0, 1.0], [1.0, 0.0]]), [3.0, 3.0]
     yield "Somebody hands you", {"b": 90}
