@@ -361,7 +361,10 @@ def population_ratios() -> list[tuple[str, float, float]]:
     return rows
 
 
-def rings(n: int = 200, seed: int = 0) -> dict[str, float]:
+LINEAR = ("k-means", "whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, shrunk")
+
+
+def rings(n: int = 200, seed: int = 0, methods: Sequence[str] = LINEAR) -> dict[str, float]:
     """Measure linear methods, and a graph, on two rings: adjusted Rand index.
 
     The linear methods learn from the rings of another draw, knobs at .1. The graph is that of
@@ -372,7 +375,7 @@ def rings(n: int = 200, seed: int = 0) -> dict[str, float]:
     T, t = make_circles(n, noise=0.05, factor=0.4, random_state=2 * seed + 1)
     found = {}
     with threadpool_limits(1):
-        for method in ("k-means", "whitened", "RCA, shrunk", "LDA, shrunk", "MLCA, shrunk"):
+        for method in methods:
             found[method] = cluster(T @ METHODS[method].learn(X, y, 0.1).T, 2)
         graph = SpectralClustering(2, gamma=20, random_state=0)
         found["spectral clustering"] = graph.fit_predict(T)

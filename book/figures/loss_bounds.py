@@ -1,5 +1,7 @@
 """What the appendix on the loss of two partitions computes and draws."""
 
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ from mlbook._arrays import Floats, Integers
 from mlbook.partitions import partition_loss
 from mlbook.plots import COLORS, subplots
 
-__all__ = ["Move", "first_order", "move", "random_move", "shifted", "small_moves"]
+__all__ = ["Move", "every_move", "first_order", "move", "random_move", "shifted", "small_moves"]
 
 
 class Move(NamedTuple):
@@ -56,6 +58,21 @@ def move(before: Integers, after: Integers) -> Move:
     rest = 2 * np.sum(entered**2 / (p * q)) + 2 * np.sum(moved**2 / np.outer(p, q))
     t = (k - 1) * float(np.max(moved / np.minimum.outer(p, p)))
     return Move(partition_loss(before, after), first_order(flows), float(rest), t)
+
+
+def every_move(sizes: Sequence[int]) -> Iterator[Move]:
+    """Move the points of clusters of some sizes in every way that changes some and empties none.
+
+    Examples
+    --------
+    >>> len(list(every_move((2, 1))))
+    5
+    """
+    before = np.repeat(np.arange(len(sizes)), sizes)
+    for names in product(range(len(sizes)), repeat=len(before)):
+        after = np.array(names)
+        if len(np.unique(after)) == len(sizes) and (before != after).any():
+            yield move(before, after)
 
 
 def random_move(seed: int) -> Move:
