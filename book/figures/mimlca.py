@@ -5,7 +5,7 @@ Its other rooms: `mimlca_faces`, `mimlca_digits`, `mimlca_rules`.
 
 from collections.abc import Callable
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ __all__ = [
     "toy_bags",
     "toy_runs",
     "toy_scores",
+    "two_metrics",
     "unnamed_runs",
     "wrong_names",
 ]
@@ -115,18 +116,50 @@ def rounds_picture() -> Figure:
     figure, axes = subplots(1, 3, height=2.9)
     titles = ["first", "round 1", "round 2"]
     for ax, title, (Z, labels) in zip(axes[0], titles, rounds(V, offsets, Y), strict=True):
-        for i in range(len(offsets) - 1):
-            bag = V[offsets[i] : offsets[i + 1]]
-            ax.plot(*np.vstack([bag, bag[:1]]).T, color=INK, linewidth=0.7, alpha=0.4, zorder=1)
-        for c, color, marker in [(0, COLORS[0], "o"), (1, COLORS[1], "s"), (-1, COLORS[NONE], "X")]:
-            x, height = V[labels == c].T
-            ax.scatter(x, height, s=55, color=color, marker=marker, zorder=2)
+        _show_bags(ax, V, offsets, labels, 55)
         x, height = Z.T
         ax.scatter(x, height, s=110, c=COLORS[:2], marker="+", linewidths=2.5, zorder=3)
         for j, point in enumerate(V):
             ax.annotate(str(j + 1), point, (4, 4), textcoords="offset points", fontsize="small")
         ax.set(title=title, xlim=(-3, 4), ylim=(-3, 4), xticks=[], yticks=[], aspect="equal")
     return figure
+
+
+def two_metrics() -> Figure:
+    """Draw the names found in the given units and after whitening, each metric as its ellipse."""
+    X, offsets, Y = four_bags()
+    model = MIMLCA().fit(Bags(X, offsets), Y)
+    whitening = np.linalg.inv(X.T @ X)
+    figure, axes = subplots(2, 1, height=4.3)
+    plain = weak_kmeans(X, offsets, Y).assignments
+    for ax, names, title in [
+        (axes[0, 0], plain, "names by the Euclidean distance, and its circle"),
+        (axes[1, 0], model.assignments_, "names by M*, and its ellipse; dashed, MLCA's"),
+    ]:
+        _show_bags(ax, X[:, ::-1], offsets, names, 40)
+        ax.set(title=title, ylabel="first feature")
+    axes[1, 0].set(xlabel="second feature")
+    plot_metric(np.eye(2), axes[0, 0], radius=2, columns=(1, 0))
+    # drawn with the area of the circle
+    for M, style in [(whitening, "-"), (model.get_mahalanobis_matrix(), "--")]:
+        radius = 2 * np.linalg.det(M) ** 0.25
+        plot_metric(M, axes[1, 0], radius=float(radius), columns=(1, 0))
+        axes[1, 0].lines[-1].set_linestyle(style)
+    for ax in axes[:, 0]:
+        ax.set_adjustable("box")
+        ax.set(xlim=(-13, 17), ylim=(-4.2, 4.6), aspect="equal")
+    return figure
+
+
+def _show_bags(ax: Axes, V: Floats, offsets: Integers, labels: Integers, size: float) -> None:
+    """Draw instances with a tether to the middle of their bag; colour and marker are the name."""
+    for start, end in pairwise(offsets):
+        middle = V[start:end].mean(axis=0)
+        for point in V[start:end]:
+            ax.plot(*np.vstack([point, middle]).T, color=INK, linewidth=0.8, alpha=0.6, zorder=1)
+    for c, color, marker in [(0, COLORS[0], "o"), (1, COLORS[1], "s"), (-1, COLORS[NONE], "X")]:
+        x, height = V[labels == c].T
+        ax.scatter(x, height, s=size, color=color, marker=marker, zorder=2)
 
 
 def small_bags(seed: int) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:

@@ -27,6 +27,7 @@ __all__ = [
     "kernel_ranks",
     "kernel_ways",
     "kernel_wrong_names",
+    "projectors",
     "scenario_runs",
     "scenarios",
 ]
@@ -153,6 +154,19 @@ def kernel_ranks(n: int = 600) -> Figure:
         ax.text(0.02 * n, height + 0.02, name, va="bottom")
     ax.set(xlabel="directions of the kernel kept, r", ylabel="share of wrong names", ylim=(0, 0.9))
     ax.annotate("r = n", (n, shares[-1]), (-30, 7), textcoords="offset points")
+    return figure
+
+
+def projectors(n: int = 60) -> Figure:
+    """Draw UUᵀ of the χ² kernel on n digits, sorted, for a few of its directions and for all."""
+    data, vectors = _digit_kernel(n, 0)
+    order = np.argsort(np.where(data.labels < 0, 8, data.labels), kind="stable")
+    figure, axes = subplots(1, 2, height=3)
+    for ax, rank, title in [(axes[0, 0], 10, "10 directions"), (axes[0, 1], n, f"all {n}")]:
+        U = vectors[order, :rank]
+        ax.imshow(np.abs(U @ U.T), cmap="Blues", vmin=0, vmax=0.6)
+        ax.set(xticks=[], yticks=[], title=title)
+        ax.spines[:].set_visible(True)
     return figure
 
 

