@@ -29,7 +29,6 @@ NOT_YET = {
     "kmeans",
     "mlca",
     "latent_crf",
-    "mimlca",
     "change_points",
     "segmentation",
     "comparison",
