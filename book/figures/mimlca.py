@@ -437,7 +437,7 @@ def toy_runs(n_seeds: int = 20, **how: float) -> Floats:
 
 
 @cache
-def unnamed_runs(spread: float = 1.0, n_seeds: int = 20) -> dict[str, Floats]:
+def unnamed_runs(spread: float = 1.0, n_seeds: int = 20, n_bags: int = 120) -> dict[str, Floats]:
     """Who stays unnamed in bags of four with half strangers, whose features are times `spread`.
 
     Leverage relative to the mean, of known instances that are named rightly and of those left
@@ -445,7 +445,7 @@ def unnamed_runs(spread: float = 1.0, n_seeds: int = 20) -> dict[str, Floats]:
     """
     found: dict[str, list[float]] = {}
     for seed in range(n_seeds):
-        toy = toy_bags(size=4, unknown=0.5, seed=seed)
+        toy = toy_bags(n_bags, 4, unknown=0.5, seed=seed)
         known = toy.labels >= 0
         X = np.where(known[:, None], toy.instances, spread * toy.instances)
         U = np.linalg.svd(X, full_matrices=False)[0]

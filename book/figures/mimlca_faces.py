@@ -94,7 +94,7 @@ def bags_of_faces(lamp: float = LAMP, seed: int = 0) -> FaceBags:
     --------
     >>> faces = bags_of_faces()
     >>> faces.data.instances.shape, faces.data.Y.shape, len(faces.t)
-    ((280, 644), (91, 30), 90)
+    ((280, 644), (82, 30), 90)
     """
     images, y = _lit(lamp)
     X = images.reshape(-1, 28, 4, 23, 4).mean(axis=(2, 4)).reshape(len(images), -1)
