@@ -27,7 +27,6 @@ MOST_MINUTES = 60
 # take it off the list.
 NOT_YET = {
     "latent_crf",
-    "mimlca",
     "change_points",
     "comparison",
     "scale",

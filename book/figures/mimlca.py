@@ -1,8 +1,11 @@
-"""Figures of the chapter on MIMLCA."""
+"""Figures of the chapter on MIMLCA: the worked example, and the toy with six categories.
+
+Its other rooms: `mimlca_faces`, `mimlca_digits`, `mimlca_rules`.
+"""
 
 from collections.abc import Callable
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,62 +16,47 @@ from scipy.special import comb, factorial
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
-from book.spread import mean_and_spread, mean_of
 from mlbook._arrays import Floats, Integers
 from mlbook.bags import Bags
-from mlbook.datasets import BAG_SIZE_COUNTS, WeakBags, bags_from_labels, make_weak_bags
+from mlbook.datasets import WeakBags, bags_from_labels, make_weak_bags
 from mlbook.mimlca import (
     MIMLCA,
     assign_instances,
-    chi2_rbf_kernel,
     feasible_assignments,
     own_clusters,
     relaxed_overlap,
     weak_kmeans,
 )
 from mlbook.partitions import assignment_matrix, equivalence_matrix
-from mlbook.plots import COLORS, INK, MARKERS, subplots
+from mlbook.plots import COLORS, INK, MARKERS, plot_metric, subplots
 
 __all__ = [
-    "Rules",
+    "NONE",
+    "TWO_TO_SIX",
     "Toy",
     "accuracy",
-    "alpha_cut",
-    "alpha_regions",
-    "alpha_runs",
-    "alpha_toy",
     "bags_and_strangers",
     "digit_bags",
-    "digits_in_bags",
-    "empty_categories",
     "enumerated",
     "four_bags",
     "from_instances",
-    "kernel_ranks",
-    "kernel_ways",
-    "kernel_wrong_names",
     "label_noise",
     "left_out_scores",
+    "nearest",
     "rounds",
     "rounds_picture",
-    "rule_gains",
-    "rules_on_digits",
-    "scenario_runs",
-    "scenarios",
     "small_bags",
     "start_runs",
     "toy_bags",
     "toy_runs",
     "toy_scores",
+    "two_metrics",
     "unnamed_runs",
     "wrong_names",
 ]
 
-
 NONE = 6  # colour of instances without category; the toy has categories 0 to 5
 TWO_TO_SIX = (0, 1, 1, 1, 1, 1)  # bags of 2, 3, ..., 6, equally often
-SIZES = {"equal": (40,) * 10, "unequal": (75,) * 5 + (5,) * 5}  # training digits of each kind
-FEATURES = (20, 40, 80, 160)  # of 400 digits
 
 
 # The worked example
@@ -128,18 +116,50 @@ def rounds_picture() -> Figure:
     figure, axes = subplots(1, 3, height=2.9)
     titles = ["first", "round 1", "round 2"]
     for ax, title, (Z, labels) in zip(axes[0], titles, rounds(V, offsets, Y), strict=True):
-        for i in range(len(offsets) - 1):
-            bag = V[offsets[i] : offsets[i + 1]]
-            ax.plot(*np.vstack([bag, bag[:1]]).T, color=INK, linewidth=0.7, alpha=0.4, zorder=1)
-        for c, color, marker in [(0, COLORS[0], "o"), (1, COLORS[1], "s"), (-1, COLORS[NONE], "X")]:
-            x, height = V[labels == c].T
-            ax.scatter(x, height, s=55, color=color, marker=marker, zorder=2)
+        _show_bags(ax, V, offsets, labels, 55)
         x, height = Z.T
         ax.scatter(x, height, s=110, c=COLORS[:2], marker="+", linewidths=2.5, zorder=3)
         for j, point in enumerate(V):
             ax.annotate(str(j + 1), point, (4, 4), textcoords="offset points", fontsize="small")
         ax.set(title=title, xlim=(-3, 4), ylim=(-3, 4), xticks=[], yticks=[], aspect="equal")
     return figure
+
+
+def two_metrics() -> Figure:
+    """Draw the names found in the given units and after whitening, each metric as its ellipse."""
+    X, offsets, Y = four_bags()
+    model = MIMLCA().fit(Bags(X, offsets), Y)
+    whitening = np.linalg.inv(X.T @ X)
+    figure, axes = subplots(2, 1, height=4.3)
+    plain = weak_kmeans(X, offsets, Y).assignments
+    for ax, names, title in [
+        (axes[0, 0], plain, "names by the Euclidean distance, and its circle"),
+        (axes[1, 0], model.assignments_, "names by M*, and its ellipse; dashed, MLCA's"),
+    ]:
+        _show_bags(ax, X[:, ::-1], offsets, names, 40)
+        ax.set(title=title, ylabel="first feature")
+    axes[1, 0].set(xlabel="second feature")
+    plot_metric(np.eye(2), axes[0, 0], radius=2, columns=(1, 0))
+    # drawn with the area of the circle
+    for M, style in [(whitening, "-"), (model.get_mahalanobis_matrix(), "--")]:
+        radius = 2 * np.linalg.det(M) ** 0.25
+        plot_metric(M, axes[1, 0], radius=float(radius), columns=(1, 0))
+        axes[1, 0].lines[-1].set_linestyle(style)
+    for ax in axes[:, 0]:
+        ax.set_adjustable("box")
+        ax.set(xlim=(-13, 17), ylim=(-4.2, 4.6), aspect="equal")
+    return figure
+
+
+def _show_bags(ax: Axes, V: Floats, offsets: Integers, labels: Integers, size: float) -> None:
+    """Draw instances with a tether to the middle of their bag; colour and marker are the name."""
+    for start, end in pairwise(offsets):
+        middle = V[start:end].mean(axis=0)
+        for point in V[start:end]:
+            ax.plot(*np.vstack([point, middle]).T, color=INK, linewidth=0.8, alpha=0.6, zorder=1)
+    for c, color, marker in [(0, COLORS[0], "o"), (1, COLORS[1], "s"), (-1, COLORS[NONE], "X")]:
+        x, height = V[labels == c].T
+        ax.scatter(x, height, s=size, color=color, marker=marker, zorder=2)
 
 
 def small_bags(seed: int) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
@@ -222,9 +242,6 @@ def _groups(X: Floats, labels: Integers) -> list[Floats]:
     return [X[labels == c] for c in np.unique(labels[labels >= 0])]
 
 
-# Digits in bags
-
-
 def digit_bags(
     n_train: int = 1000, seed: int = 0, size_counts: tuple[int, ...] = TWO_TO_SIX
 ) -> tuple[WeakBags, Floats, Integers]:
@@ -245,28 +262,6 @@ def digit_bags(
     data = bags_from_labels(X[train], y[train], size_counts=size_counts, random_state=seed)
     test = test[y[test] >= 0]
     return data, X[test], y[test]
-
-
-def digits_in_bags() -> Figure:
-    """Draw four bags of digits with their captions, one missing a name, one adding a name."""
-    X, y = load_digits(return_X_y=True)
-    bags = [([3, 7], "3, 7"), ([5, 0, 9], "0, 5"), ([2, 6, 4], "4, 6"), ([1], "1, 7")]
-    figure, axes = subplots(2, 2, height=3)
-    for ax, (digits, caption) in zip(axes.ravel(), bags, strict=True):
-        images = [_typical(X[y == digit]).reshape(8, 8) for digit in digits]
-        blank = np.zeros((8, 1))
-        parts = [part for image in images for part in (image, blank)][:-1]
-        strip = np.pad(np.hstack(parts), ((1, 1), (0, 0)))
-        missing = 28 - strip.shape[1]
-        ax.imshow(np.pad(strip, ((0, 0), (missing // 2, missing - missing // 2))), cmap="Greys")
-        ax.set(xticks=[], yticks=[], xlabel=f"labels: {{{caption}}}")
-        ax.spines[:].set_visible(True)
-    return figure
-
-
-def _typical(rows: Floats) -> Floats:
-    """Return the row nearest to the mean."""
-    return rows[np.argmin(np.sum((rows - rows.mean(axis=0)) ** 2, axis=1))]
 
 
 def from_instances(
@@ -310,146 +305,31 @@ def wrong_names(assignments: Integers, labels: Integers) -> float:
     return float(np.mean(assignments[assigned] != labels[assigned]))
 
 
-@cache
-def scenario_runs(n_seeds: int = 20) -> dict[str, Floats]:
-    """Digits in each draw: share of wrong names, and test accuracy.
-
-    Scenarios (a), (b) and (c) of Law 2017, and Euclidean distance to the true class means; beside
-    these (b) from the same bags without their strangers; "on strangers" has the share of the wrong
-    names of (b) and of (c) that strangers got; "nearest named digit" has the accuracies of (a) and
-    (b) with the nearest named training digit in place of the nearest centroid.
-    """
-    found: dict[str, list[tuple[float, float]]] = {}
-    for seed in range(n_seeds):
-        data, T, t = digit_bags(seed=seed)
-        known = data.labels >= 0
-        true = from_instances(data.instances, data.labels, 8)
-        euclid = accuracy(np.eye(T.shape[1]), true.centroids_, T, t)
-        found.setdefault("Euclidean, true means", []).append((0.0, euclid))
-        found.setdefault("(a) instance labels", []).append((0.0, np.mean(true.predict(T) == t)))
-        on_strangers, nearest = [], [_by_named(true, data.instances, data.labels, T, t)]
-        all_rows, offsets = np.full(len(known), True), data.offsets
-        sizes = np.add.reduceat(known, offsets[:-1])
-        for name, Y, kept, ends in [
-            ("(b) bag labels", data.Y, all_rows, offsets),
-            ("(c) captions", data.Y_noisy, all_rows, offsets),
-            ("(b) without strangers", data.Y, known, np.append(0, np.cumsum(sizes))),
-        ]:
-            model = MIMLCA().fit(Bags(data.instances[kept], ends), Y)
-            names, labels = model.assignments_, data.labels[kept]
-            right = float(np.mean(model.predict(T) == t))
-            found.setdefault(name, []).append((wrong_names(names, labels), right))
-            nearest.append(_by_named(model, data.instances[kept], names, T, t))
-            mistakes = np.count_nonzero((names >= 0) & (names != labels))
-            strangers = np.count_nonzero((names >= 0) & (labels < 0))
-            on_strangers.append(strangers / mistakes if mistakes else 0.0)
-        found.setdefault("on strangers", []).append((on_strangers[0], on_strangers[1]))
-        found.setdefault("nearest named digit", []).append((nearest[0], nearest[1]))
-    return {name: np.array(pairs) for name, pairs in found.items()}
-
-
-def _by_named(model: MIMLCA, X: Floats, names: Integers, T: Floats, t: Integers) -> float:
-    """Accuracy on T by the name of the nearest named row of X, in the metric of the model."""
-    named = names >= 0
-    nearest = _nearest(model.transform(T), model.transform(X[named]))
-    return float(np.mean(names[named][nearest] == t))
-
-
-def scenarios(n_seeds: int = 20) -> list[tuple[str, str, str]]:
-    """Write the scenarios of `scenario_runs` in per cent, mean ± standard error (draws)."""
-    rows = []
-    for name in [
-        "Euclidean, true means",
-        "(a) instance labels",
-        "(b) bag labels",
-        "(c) captions",
-        "(b) without strangers",
-    ]:
-        wrong, right = 100 * scenario_runs(n_seeds)[name].T
-        share = mean_and_spread(wrong, 1) if wrong.any() else ""
-        rows.append((name, share, mean_and_spread(right, 1)))
-    return rows
-
-
-@cache
-def _digit_kernel(n: int, seed: int) -> tuple[WeakBags, Floats]:
-    """Bags of n digits, and the eigenvectors of their kernel matrix, largest eigenvalue first."""
-    data, *_ = digit_bags(n, seed)
-    K = chi2_rbf_kernel(data.instances, data.instances)
-    return data, np.linalg.eigh(K)[1][:, ::-1]
-
-
-def kernel_wrong_names(rank: int, n: int = 600, seed: int = 0) -> tuple[float, int]:
-    """Share of wrong names, and rounds, of k-means in `rank` directions of the χ² kernel.
+def left_out_scores(X: Floats, labels: Integers, model: MIMLCA) -> Floats:
+    """Scores Lᵀx of the training instances, each as if it had been left out of the fit.
 
     Examples
     --------
-    >>> error, n_rounds = kernel_wrong_names(20, 200)
-    >>> error < 0.2
-    True
+    >>> X, labels = np.array([[1.0], [2.0]]), np.array([0, 1])
+    >>> print(abs(left_out_scores(X, labels, from_instances(X, labels, 2)).round(3)))
+    [[0.  0.5]
+     [2.  0. ]]
     """
-    data, vectors = _digit_kernel(n, seed)
-    found = weak_kmeans(vectors[:, :rank], data.offsets, data.Y)
-    return wrong_names(found.assignments, data.labels), found.n_iter
+    counts = model.category_count_
+    J = assignment_matrix(labels, np.arange(len(counts))).toarray() / np.sqrt(counts)
+    leverage = np.sum(np.linalg.svd(X, full_matrices=False)[0] ** 2, axis=1)[:, None]
+    return (model.transform(X) - leverage * J) / (1 - leverage)
 
 
-def kernel_ranks(n: int = 600) -> Figure:
-    """Draw the share of wrong names over the number of kernel directions kept."""
-    ranks = [2, 3, 5, 8, 12, 20, 40, 60, 100, 150, 200, 300, 400, 500, 560, n - 1, n]
-    shares = [kernel_wrong_names(rank, n)[0] for rank in ranks]
-    data, _ = _digit_kernel(n, 0)
-    linear = MIMLCA().fit(Bags(data.instances, data.offsets), data.Y)
-    random = weak_kmeans(np.zeros((n, 1)), data.offsets, data.Y, init="random", random_state=0)
-    figure, axes = subplots(height=3.2)
-    ax = axes[0, 0]
-    ax.plot(ranks, shares, marker="o", markersize=4)
-    for level, name in [(random.assignments, "random names"), (linear.assignments_, "linear U")]:
-        height = wrong_names(level, data.labels)
-        ax.axhline(height, color=INK, linestyle="--", linewidth=1)
-        ax.text(0.02 * n, height + 0.02, name, va="bottom")
-    ax.set(xlabel="directions of the kernel kept, r", ylabel="share of wrong names", ylim=(0, 0.9))
-    ax.annotate("r = n", (n, shares[-1]), (-30, 7), textcoords="offset points")
-    return figure
+def nearest(points: Floats, centroids: Floats) -> Integers:
+    """Return the index of the centroid nearest to each point.
 
-
-@cache
-def kernel_ways(paper_sizes: bool, n: int = 240, n_seeds: int = 20) -> dict[str, Floats]:
-    """Four ways to use the χ² kernel on n digits: wrong names and test accuracy in each draw.
-
-    Bags have two to six digits, or the sizes of the paper's documents (Table 5). "no choice" has
-    the share of the names for which a bag leaves no choice: one instance, one label.
+    Examples
+    --------
+    >>> nearest(np.array([[1.0], [3.0]]), np.array([[0.0], [4.0]])).tolist()
+    [0, 1]
     """
-    found: dict[str, list[tuple[float, float]]] = {}
-    for seed in range(n_seeds):
-        data, T, t = digit_bags(n, seed, BAG_SIZE_COUNTS if paper_sizes else TWO_TO_SIX)
-        T, t = T[:500], t[:500]
-        K, K_test = (chi2_rbf_kernel(X, data.instances) for X in (data.instances, T))
-        vectors = np.linalg.eigh(K)[1][:, ::-1]
-        start = weak_kmeans(vectors, data.offsets, data.Y, init="random", random_state=seed)
-        low = weak_kmeans(vectors[:, :20], data.offsets, data.Y).assignments
-        linear = MIMLCA().fit(Bags(data.instances, data.offsets), data.Y)
-        for way, names in {
-            "as printed, random start": start.assignments,
-            "linear U, then kernel": linear.assignments_,
-            "20 directions, then kernel": low,
-        }.items():
-            known = np.flatnonzero(names >= 0)
-            rows = Bags(K[np.ix_(known, known)], np.arange(len(known) + 1))
-            labels = assignment_matrix(names[known], np.arange(8))
-            model = MIMLCA(kernel="precomputed").fit(rows, labels)
-            right = np.mean(model.predict(K_test[:, known]) == t)
-            found.setdefault(way, []).append((wrong_names(names, data.labels), float(right)))
-        right = np.mean(linear.predict(T) == t)
-        wrong = wrong_names(linear.assignments_, data.labels)
-        found.setdefault("linear throughout", []).append((wrong, float(right)))
-        sizes, labels = np.diff(data.offsets), np.asarray(data.Y.sum(axis=1)).ravel()
-        named = np.minimum(sizes, labels)
-        fixed = named[sizes * labels == 1].sum() / named.sum()
-        found.setdefault("no choice", []).append((float(fixed), float(fixed)))
-    return {way: np.array(pairs) for way, pairs in found.items()}
-
-
-# The toy: six categories on a circle, and wide nuisance
+    return np.argmin(np.sum(centroids**2, axis=1) - 2 * points @ centroids.T, axis=1)
 
 
 class Toy(NamedTuple):
@@ -557,7 +437,7 @@ def toy_runs(n_seeds: int = 20, **how: float) -> Floats:
 
 
 @cache
-def unnamed_runs(spread: float = 1.0, n_seeds: int = 20) -> dict[str, Floats]:
+def unnamed_runs(spread: float = 1.0, n_seeds: int = 20, n_bags: int = 120) -> dict[str, Floats]:
     """Who stays unnamed in bags of four with half strangers, whose features are times `spread`.
 
     Leverage relative to the mean, of known instances that are named rightly and of those left
@@ -565,7 +445,7 @@ def unnamed_runs(spread: float = 1.0, n_seeds: int = 20) -> dict[str, Floats]:
     """
     found: dict[str, list[float]] = {}
     for seed in range(n_seeds):
-        toy = toy_bags(size=4, unknown=0.5, seed=seed)
+        toy = toy_bags(n_bags, 4, unknown=0.5, seed=seed)
         known = toy.labels >= 0
         X = np.where(known[:, None], toy.instances, spread * toy.instances)
         U = np.linalg.svd(X, full_matrices=False)[0]
@@ -641,249 +521,3 @@ def _show_names(ax: Axes, X: Floats, truth: Integers, found: Integers) -> None:
         ax.scatter(x, height, s=22, alpha=0.8, linewidths=0, c=colors, marker=marker)
     ax.set(xlim=(-5.8, 5.8), ylim=(-5.8, 5.8), xticks=[], yticks=[], title="names given")
     ax.set_aspect("equal")
-
-
-# Prediction and α
-
-
-def alpha_toy(
-    ratio: int, n: int = 600, seed: int = 0, noise: float = 1.0
-) -> tuple[Floats, Integers]:
-    """Three categories around the corners of a triangle, the first `ratio` times rarer.
-
-    Two features that matter, with a standard deviation `noise` in each category, six of wide
-    noise, and a constant.
-
-    Examples
-    --------
-    >>> X, labels = alpha_toy(4)
-    >>> X.shape, np.bincount(labels).tolist()
-    ((600, 9), [67, 266, 267])
-    """
-    rng = np.random.default_rng(seed)
-    shares = np.array([1 / ratio, 1, 1]) / (2 + 1 / ratio)
-    counts = np.diff(np.round(n * np.append(0, np.cumsum(shares)))).astype(int)
-    labels = np.repeat(np.arange(3), counts)
-    angles = np.pi / 2 + 2 * np.pi * np.arange(3) / 3
-    centres = 2 * np.column_stack([np.cos(angles), np.sin(angles)])
-    signal = centres[labels] + noise * rng.normal(size=(n, 2))
-    return np.hstack([signal, rng.normal(scale=6, size=(n, 6)), np.ones((n, 1))]), labels
-
-
-def alpha_cut(model: MIMLCA, rare: int, other: int) -> float:
-    """Where Eq. 16 with α = 0 cuts the line between two centroids: 0.5 is the middle.
-
-    Examples
-    --------
-    >>> X = np.repeat(np.eye(2), [2, 18], axis=0)
-    >>> round(alpha_cut(from_instances(X, np.repeat([0, 1], [2, 18]), 2), 0, 1), 2)
-    0.75
-    """
-    scores = model.decision_function(model.centroids_[[rare, other]], weight=0)
-    lead = scores[:, rare] - scores[:, other]
-    return float(lead[0] / (lead[0] - lead[1]))
-
-
-@cache
-def alpha_runs(ratio: int, noise: float = 1.0, n_seeds: int = 20) -> dict[str, Floats]:
-    """Draws of `alpha_toy`: accuracy of the rare category and of the others, and the fit.
-
-    "centroid" is Eq. 15; "0", "0.2" and "1" are Eq. 16 with α in units of √n; "fit" has the score
-    of its own centroid of the rare category and of the next, 1 where the fit is perfect; "cut" is
-    `alpha_cut`.
-    """
-    T, t = alpha_toy(1, 3000, seed=99, noise=noise)
-    found: dict[str, list[tuple[float, float]]] = {}
-    for seed in range(n_seeds):
-        model = from_instances(*alpha_toy(ratio, seed=seed, noise=noise), 3)
-        unit = np.sqrt(model.category_count_.sum())
-        for name, alpha in [("centroid", None), ("0", 0), ("0.2", 0.2), ("1", 1)]:
-            right = model.predict(T, None if alpha is None else alpha * unit) == t
-            pair = (float(np.mean(right[t == 0])), float(np.mean(right[t > 0])))
-            found.setdefault(name, []).append(pair)
-        fit = np.diag(model.transform(model.centroids_)) * np.sqrt(model.category_count_)
-        found.setdefault("fit", []).append((float(fit[0]), float(fit[1])))
-        cuts = alpha_cut(model, 0, 1), alpha_cut(model, 0, 2)
-        found.setdefault("cut", []).append(cuts)
-    return {name: np.array(pairs) for name, pairs in found.items()}
-
-
-def left_out_scores(X: Floats, labels: Integers, model: MIMLCA) -> Floats:
-    """Scores Lᵀx of the training instances, each as if it had been left out of the fit.
-
-    Examples
-    --------
-    >>> X, labels = alpha_toy(4)
-    >>> left_out_scores(X, labels, from_instances(X, labels, 3)).shape
-    (600, 3)
-    """
-    counts = model.category_count_
-    J = assignment_matrix(labels, np.arange(len(counts))).toarray() / np.sqrt(counts)
-    leverage = np.sum(np.linalg.svd(X, full_matrices=False)[0] ** 2, axis=1)[:, None]
-    return (model.transform(X) - leverage * J) / (1 - leverage)
-
-
-class Rules(NamedTuple):
-    """Digits by three rules, in each draw: accuracies (mean over categories) and scores.
-
-    `own` and `new` are the scores of the rare categories (of all, if sizes are equal) in units in
-    which a perfect fit has 1: of training centroids, and of new instances.
-    """
-
-    centroid: Floats
-    left_out: Floats
-    scores: Floats
-    own: Floats
-    new: Floats
-
-
-@cache
-def rules_on_digits(sizes: str, d: int, n_seeds: int = 20) -> Rules:
-    """MLCA on 400 digits with d features: nearest centroid, Eq. 16 with α = 0.25, and between.
-
-    The features are the leading directions of the digits, up to 40, and beyond that noise. The
-    sizes are a key of `SIZES`, dealt to the digits at random. "left_out" is the nearest centroid
-    with `left_out_scores` for the centroids.
-    """
-    X, y = load_digits(return_X_y=True)
-    X = X @ np.linalg.svd(X, full_matrices=False)[2][: min(d, 40)].T
-    digits = np.arange(10)
-    rows = []
-    for seed in range(n_seeds):
-        rng = np.random.default_rng(seed)
-        A = np.hstack([X, rng.normal(size=(len(X), d - X.shape[1]))])
-        counts = rng.permutation(SIZES[sizes])
-        chosen = [rng.permutation(np.flatnonzero(y == c))[: counts[c]] for c in digits]
-        train = np.concatenate(chosen)
-        test = np.setdiff1d(np.arange(len(y)), train)
-        model = from_instances(A[train], y[train], 10)
-        images, left_out = model.transform(A[test]), left_out_scores(A[train], y[train], model)
-        centroids = model.transform(model.centroids_)
-        others = np.array([left_out[y[train] == c].mean(axis=0) for c in digits])
-        rare = np.flatnonzero(counts == counts.min())
-        own = centroids[rare, rare] * np.sqrt(counts[rare])
-        new = [images[y[test] == c, c].mean() * np.sqrt(counts[c]) for c in rare]
-        by_score = model.predict(A[test], weight=0.25)
-        rows.append(
-            [
-                _balanced(_nearest(images, centroids), y[test]),
-                _balanced(_nearest(images, others), y[test]),
-                _balanced(by_score, y[test]),
-                own.mean(),
-                np.mean(new),
-            ]
-        )
-    return Rules(*np.array(rows).T)
-
-
-def _nearest(points: Floats, centroids: Floats) -> Integers:
-    """Return the index of the centroid nearest to each point."""
-    return np.argmin(np.sum(centroids**2, axis=1) - 2 * points @ centroids.T, axis=1)
-
-
-def _balanced(found: Integers, truth: Integers) -> float:
-    """Accuracy, averaged over the categories."""
-    right = found == truth
-    return float(np.mean([right[truth == c].mean() for c in np.unique(truth)]))
-
-
-def rule_gains() -> Figure:
-    """Draw what Eq. 16 gains over the nearest centroid, over the number of features."""
-    figure, axes = subplots(1, 2, height=3.2)
-    left, right = axes[0]
-    shares = np.array(FEATURES) / 400
-    runs = {sizes: [rules_on_digits(sizes, d) for d in FEATURES] for sizes in SIZES}
-    for i, (name, gains) in enumerate(
-        {
-            "unequal sizes": [r.scores - r.centroid for r in runs["unequal"]],
-            "equal sizes": [r.scores - r.centroid for r in runs["equal"]],
-            "unequal, over left-out\ncentroids": [r.scores - r.left_out for r in runs["unequal"]],
-        }.items()
-    ):
-        means = [mean_of(100 * gain) for gain in gains]
-        height, error = [m.mean for m in means], [m.error for m in means]
-        style = {"color": COLORS[i], "marker": MARKERS[i], "capsize": 3}
-        left.errorbar(shares, height, error, label=name, **style)
-    left.axhline(0, color=INK, linewidth=0.7)
-    left.set(xlabel="d/n", ylabel="points gained by Eq. 16", xlim=(0, 0.43))
-    left.legend(frameon=False, loc="upper left", fontsize="small")
-    for i, (name, values) in enumerate(
-        {
-            "training centroid, γ⁺": [r.own.mean() for r in runs["unequal"]],
-            "new instances, γ": [r.new.mean() for r in runs["unequal"]],
-        }.items()
-    ):
-        right.plot(shares, values, color=COLORS[i], marker=MARKERS[i], label=name)
-    half = [r.own.mean() / 2 for r in runs["unequal"]]
-    right.plot(shares, half, "--", color=COLORS[0], label="γ⁺/2")
-    right.set(xlabel="d/n", title="own score of rare digits", ylim=(0, 0.7), xlim=(0, 0.43))
-    right.legend(frameon=False, loc="upper left", fontsize="small")
-    return figure
-
-
-@cache
-def empty_categories(n_seeds: int = 20) -> Floats:
-    """Nearest centroid with MLCA on bags like the paper's: accuracy in each draw.
-
-    Without the categories that have no training instance, and with them, their centroids being
-    at the origin; then the share of test instances that an empty category gets.
-    """
-    rows = []
-    for seed in range(n_seeds):
-        data = make_weak_bags(1200, 240, 200, random_state=seed)
-        train = np.arange(len(data.labels)) < data.offsets[1080]
-        model = from_instances(data.instances[train], data.labels[train], data.Y.shape[1])
-        counts = model.category_count_
-        chosen = ~train & (data.labels >= 0) & (counts[data.labels] >= 5)
-        T, t = data.instances[chosen], data.labels[chosen]
-        with_empty = _nearest(model.transform(T), model.transform(model.centroids_))
-        right = np.mean(model.predict(T) == t), np.mean(with_empty == t)
-        rows.append([*right, np.mean(counts[with_empty] == 0)])
-    return np.array(rows)
-
-
-@cache
-def _alpha_model(ratio: int) -> MIMLCA:
-    return from_instances(*alpha_toy(ratio), 3)
-
-
-def alpha_regions(alpha: float, ratio: int) -> tuple[Figure, str]:
-    """Draw what Eq. 16 predicts in the plane of the two features, α in units of √n."""
-    model, (T, t) = _alpha_model(ratio), alpha_toy(1, 3000, seed=1)
-    unit = np.sqrt(model.category_count_.sum())
-
-    def shares(value: float | None) -> tuple[float, float]:
-        right = model.predict(T, None if value is None else value * unit) == t
-        return float(np.mean(right[t == 0])), float(np.mean(right[t > 0]))
-
-    side = np.linspace(-4.5, 4.5, 150)
-    plane = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    grid = np.hstack([plane, np.zeros((len(plane), 6)), np.ones((len(plane), 1))])
-    regions = model.predict(grid, alpha * unit).reshape(150, 150)
-    figure, axes = subplots(1, 2, height=3)
-    left, right = axes[0]
-    for c in range(3):
-        share = regions == c
-        if share.any():
-            left.contourf(side, side, share, levels=[0.5, 1.5], colors=[COLORS[c]], alpha=0.25)
-        x, height = T[t == c][:40, :2].T
-        left.scatter(x, height, s=12, color=COLORS[c], marker=MARKERS[c], linewidths=0)
-    left.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), xticks=[], yticks=[], title="prediction")
-    left.set_aspect("equal")
-    values = np.linspace(0, 1, 21)
-    for line, name, i in [("-", "rare", 0), ("--", "others", 1)]:
-        curve = [shares(value)[i] for value in values]
-        right.plot(values, curve, line, color=COLORS[i], label=name)
-    rare15, others15 = shares(None)
-    for height, style, i in [(rare15, "-", 0), (others15, "--", 1)]:
-        right.axhline(height, color=COLORS[i], linestyle=style, linewidth=0.8)
-    right.text(1, min(rare15, others15) - 0.02, "thin: nearest\ncentroid", fontsize=10, ha="right",
-               va="top")  # fmt: skip
-    right.axvline(alpha, color=INK, linewidth=1, linestyle=":")
-    right.set(xlabel="α/√n", title="test accuracy", ylim=(-0.03, 1.03), xlim=(-0.03, 1.03))
-    right.legend(frameon=False, loc="lower left")
-    rare, others = shares(alpha)
-    return figure, (
-        f"α = {alpha:g}√n, sizes 1:{ratio}:{ratio}: accuracy {rare:.2f} for the first category, "
-        f"{others:.2f} for the others. Nearest centroid (Eq. 15): {rare15:.2f} and {others15:.2f}."
-    )

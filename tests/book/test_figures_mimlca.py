@@ -14,6 +14,9 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from book.figures import mimlca as demo
+from book.figures import mimlca_digits as digits
+from book.figures import mimlca_faces as faces
+from book.figures import mimlca_rules as rules
 from mlbook.bags import Bags
 from mlbook.kmeans import distortion
 from mlbook.mimlca import MIMLCA, own_clusters, weak_kmeans
@@ -65,6 +68,26 @@ def test_a_start_is_where_rounds_begin():
     assert len(path) == 2 and np.array_equal(path[-1][1], best)
 
 
+def test_tethers_lead_to_the_middle_of_the_bag():
+    X, offsets, _ = demo.four_bags()
+    V = X / [1, 5]
+    lines = demo.rounds_picture().axes[0].lines
+    assert len(lines) == len(V)
+    for i in range(4):
+        for j in range(offsets[i], offsets[i + 1]):
+            ends = np.array(lines[j].get_data()).T
+            assert_allclose(ends, [V[j], V[offsets[i] : offsets[i + 1]].mean(axis=0)])
+
+
+def test_ellipses_are_those_of_the_metrics():
+    circle, ellipse = (ax.lines for ax in demo.two_metrics().axes)
+    second, first = circle[-1].get_data()
+    assert_allclose(np.hypot(first, second), 2)
+    second, first = ellipse[-2].get_data()
+    norms = first**2 / 24 + second**2 / 600
+    assert_allclose(norms, norms[0])
+
+
 def test_rounds_picture_colours_the_names():
     X, offsets, Y = demo.four_bags()
     figure = demo.rounds_picture()
@@ -88,7 +111,7 @@ def test_bags_of_digits_do_not_overlap_the_test_digits():
 
 
 def test_bag_picture_shows_four_captions():
-    labels = [ax.get_xlabel() for ax in demo.digits_in_bags().axes]
+    labels = [ax.get_xlabel() for ax in digits.digits_in_bags().axes]
     assert labels == ["labels: {3, 7}", "labels: {0, 5}", "labels: {4, 6}", "labels: {1, 7}"]
 
 
@@ -111,7 +134,7 @@ def test_accuracy_is_that_of_the_nearest_centroid():
 
 
 def test_scenarios_are_the_means_of_their_runs():
-    rows, runs = demo.scenarios(2), demo.scenario_runs(2)
+    rows, runs = digits.scenarios(2), digits.scenario_runs(2)
     assert [row[0][:3] for row in rows] == ["Euc", "(a)", "(b)", "(c)", "(b)"]
     assert rows[0][1] == rows[1][1] == ""
     for name, wrong, right in rows:
@@ -130,18 +153,20 @@ def test_nearest_named_digit_is_a_nearest_neighbour():
     model = demo.from_instances(data.instances, data.labels, 8)
     neighbour = KNeighborsClassifier(1).fit(model.transform(X), names)
     expected = neighbour.score(model.transform(T), t)
-    assert demo.scenario_runs(2)["nearest named digit"][0, 0] == pytest.approx(expected, abs=0.003)
+    assert digits.scenario_runs(2)["nearest named digit"][0, 0] == pytest.approx(
+        expected, abs=0.003
+    )
 
 
 def test_the_full_kernel_does_not_move():
-    few, n_rounds = demo.kernel_wrong_names(12, 300)
-    all_of_them, stuck = demo.kernel_wrong_names(300, 300)
+    few, n_rounds = digits.kernel_wrong_names(12, 300)
+    all_of_them, stuck = digits.kernel_wrong_names(300, 300)
     assert few < 0.15 and n_rounds > 1
     assert all_of_them > 0.6 and stuck == 1
 
 
 def test_bags_of_one_leave_no_choice():
-    small, paper = (demo.kernel_ways(sizes, 120, 2) for sizes in (False, True))
+    small, paper = (digits.kernel_ways(sizes, 120, 2) for sizes in (False, True))
     assert np.all(small["no choice"] < 0.05) and np.all(paper["no choice"] > 0.2)
     stuck = "as printed, random start"
     assert np.all(paper[stuck][:, 0] < small[stuck][:, 0])
@@ -150,10 +175,86 @@ def test_bags_of_one_leave_no_choice():
 
 
 def test_kernel_curve_rises_to_random_names():
-    ax = demo.kernel_ranks().axes[0]
+    ax = digits.kernel_ranks().axes[0]
     curve, random, linear = (np.asarray(line.get_ydata(), dtype=float) for line in ax.lines)
     assert curve.min() < linear[0] < random[0]
     assert abs(curve[-1] - random[0]) < 0.1
+
+
+def test_few_directions_keep_digits_together_and_all_keep_nothing():
+    few, every = (ax.images[0].get_array() for ax in digits.projectors(30).axes)
+    assert_allclose(every, np.eye(30), atol=1e-8)
+    assert np.trace(few) == pytest.approx(10)
+
+
+# --- faces -----------------------------------------------------------------------------------
+
+
+def test_photographs_can_be_solved_by_comparing_them():
+    data = faces.bags_of_faces().data
+    seen = [data.labels[data.offsets[i] : data.offsets[i + 1]] for i in faces.PUZZLE]
+    names = [np.flatnonzero(data.Y[[i]].toarray()[0]) for i in faces.PUZZLE]
+    for labels, own in zip(seen, names, strict=True):
+        assert_array_equal(np.sort(labels[labels >= 0]), own)
+    assert [set(seen[i]) & set(seen[j]) for i, j in [(0, 1), (0, 2), (1, 3)]] == [{13}, {20}, {15}]
+    assert [[faces.NAMES[c] for c in own] for own in names] == [
+        ["Nagy", "Ude"],
+        ["Nagy", "Olsen", "Park"],
+        ["Egli", "Ude"],
+        ["Ito", "Park"],
+    ]
+    sizes = [len(labels) for labels in seen], [len(own) for own in names]
+    assert sizes == ([3, 3, 2, 2], [2, 3, 2, 2])
+    assert len(data.offsets) - 1 == len(data.Y.toarray()) > 80
+
+
+def test_new_faces_are_not_among_those_learned_from():
+    data, shown, T, t = faces.bags_of_faces()
+    known = {tuple(row) for row in data.instances}
+    assert not known & {tuple(row) for row in T} and set(t) == set(range(30))
+    assert np.bincount(data.labels[data.labels >= 0]).tolist() == [7] * 30
+    small = shown.reshape(-1, 28, 4, 23, 4).mean(axis=(2, 4)).reshape(len(shown), -1)
+    assert_allclose(small, data.instances)
+
+
+def test_the_lamp_is_brighter_to_one_side():
+    dark, lit = (faces.bags_of_faces(lamp).shown for lamp in (0.0, 0.6))
+    share = (lit / np.maximum(dark, 1e-9))[:, :, [0, 45, 91]].max(axis=1)
+    assert_allclose(share.mean(axis=1), 1, atol=0.01)
+    assert 0.5 < np.abs(share[:, 0] - 1).max() <= 0.6 + 1e-9
+
+
+def test_stored_faces_are_measured_again():
+    for lamp, seed in [(0.0, 3), (0.6, 0)]:
+        found, stored = faces.measure(lamp, seed), faces.face_runs(lamp)
+        assert set(found) == set(stored) == set(faces.METHODS)
+        for name, values in found.items():
+            assert_allclose(stored[name][seed], values, atol=0.012)
+    assert all(len(rows) == 20 for lamp in faces.LAMPS for rows in faces.face_runs(lamp).values())
+
+
+def test_the_mistakes_that_are_drawn_are_crossed_out():
+    texts = [[t.get_text() for t in ax.texts] for ax in faces.names_found().axes]
+    assert texts[:4] == [["Ude", "Nagy", "–"], ["Park", "Nagy", "Olsen"], ["Ude", "Egli"],
+                         ["Park", "Ito"]]  # fmt: skip
+    assert [sum("✗" in said for said in own) for own in texts[4:]] == [2, 2]
+
+
+def test_the_bars_of_the_lamp_are_the_means():
+    figure, caption = faces.light(0.4)
+    bars = [bar.get_width() for bar in figure.axes[1].patches]
+    assert_allclose(bars, [faces.face_runs(0.4)[name][:, 1].mean() for name in faces.METHODS])
+    assert_allclose(numbers(caption)[-5:], bars, atol=0.006)
+
+
+def test_without_the_faces_there_are_digits(monkeypatch):
+    def missing(*_):
+        raise ImportError("run pip install")
+
+    monkeypatch.setattr(faces, "bags_of_faces", missing)
+    for draw in (faces.photographs, faces.names_found):
+        assert draw().axes[0].get_xlabel() == "labels: {3, 7}"
+    assert "no faces here" in faces.light(0.2)[0].axes[0].texts[0].get_text()
 
 
 # --- the toy ---------------------------------------------------------------------------------
@@ -233,7 +334,7 @@ def test_explorers_tell_the_story():
 
 def test_alpha_shrinks_the_rare_region():
     def accuracies(alpha, ratio):
-        return numbers(demo.alpha_regions(alpha, ratio)[1])[4:6]
+        return numbers(rules.alpha_regions(alpha, ratio)[1])[4:6]
 
     rare, others = zip(*(accuracies(alpha, 16) for alpha in (0, 0.4, 1)), strict=True)
     assert rare[0] > rare[1] > rare[2] < 0.2
@@ -242,7 +343,7 @@ def test_alpha_shrinks_the_rare_region():
 
 
 def test_alpha_caption_says_what_the_curves_show():
-    figure, caption = demo.alpha_regions(0.2, 4)
+    figure, caption = rules.alpha_regions(0.2, 4)
     assert isinstance(figure, Figure)
     assert caption.startswith("α = 0.2√n, sizes 1:4:4:")
     for line, said in zip(figure.axes[1].lines, numbers(caption)[4:6], strict=False):
@@ -272,11 +373,11 @@ def test_cut_of_a_perfect_fit():
         labels = np.repeat([0, 1], sizes)
         model = demo.from_instances(np.eye(2)[labels], labels, 2)
         large, rare = np.sqrt(sizes[1]), np.sqrt(sizes[0])
-        assert demo.alpha_cut(model, 0, 1) == pytest.approx(large / (large + rare))
+        assert rules.alpha_cut(model, 0, 1) == pytest.approx(large / (large + rare))
 
 
 def test_left_out_scores_are_those_of_a_second_fit():
-    X, labels = demo.alpha_toy(4, 40)
+    X, labels = rules.alpha_toy(4, 40)
     J = np.eye(3)[labels] / np.sqrt(np.bincount(labels))
     left_out = demo.left_out_scores(X, labels, demo.from_instances(X, labels, 3))
     for j in (0, 11, 39):
@@ -285,18 +386,18 @@ def test_left_out_scores_are_those_of_a_second_fit():
 
 
 def test_the_own_share_of_centroids_grows_with_the_features():
-    few, many = (demo.rules_on_digits("unequal", d, 3) for d in (40, 160))
+    few, many = (rules.rules_on_digits("unequal", d, 3) for d in (40, 160))
     assert np.all(many.own > few.own + 0.1) and np.all(np.abs(many.new - few.new) < 0.15)
     assert np.all(many.scores > many.centroid) and np.all(many.left_out > many.centroid)
     assert all(np.all((part > 0) & (part < 1)) for part in (*few, *many))
 
 
 def test_gains_are_drawn_over_the_number_of_features():
-    left, right = demo.rule_gains().axes
+    left, right = rules.rule_gains().axes
     labels = [text.get_text() for text in left.get_legend().get_texts()]
     assert labels[:2] == ["unequal sizes", "equal sizes"]
     unequal = np.asarray(left.containers[0].lines[0].get_ydata(), dtype=float)
-    runs = [demo.rules_on_digits("unequal", d) for d in demo.FEATURES]
+    runs = [rules.rules_on_digits("unequal", d) for d in rules.FEATURES]
     assert_allclose(unequal, [100 * np.mean(r.scores - r.centroid) for r in runs])
     own, new, half = (np.asarray(line.get_ydata(), dtype=float) for line in right.lines)
     assert_allclose(half, own / 2)
@@ -304,20 +405,20 @@ def test_gains_are_drawn_over_the_number_of_features():
 
 
 def test_empty_categories_lie_at_the_origin():
-    without, kept, share = demo.empty_categories(3).T
+    without, kept, share = rules.empty_categories(3).T
     assert np.all(share > 0) and np.all(kept <= without)
 
 
 def test_runs_of_alpha_are_predictions():
-    runs = demo.alpha_runs(4, n_seeds=1)
-    X, labels = demo.alpha_toy(4)
+    runs = rules.alpha_runs(4, n_seeds=1)
+    X, labels = rules.alpha_toy(4)
     model = demo.from_instances(X, labels, 3)
-    T, t = demo.alpha_toy(1, 3000, seed=99)
+    T, t = rules.alpha_toy(1, 3000, seed=99)
     right = model.predict(T) == t
     assert_allclose(runs["centroid"][0], [right[t == 0].mean(), right[t > 0].mean()])
     own = model.transform(model.centroids_)[0, 0] * np.sqrt(model.category_count_[0])
     assert runs["fit"][0, 0] == pytest.approx(own)
-    assert runs["cut"][0, 0] == pytest.approx(demo.alpha_cut(model, 0, 1))
+    assert runs["cut"][0, 0] == pytest.approx(rules.alpha_cut(model, 0, 1))
 
 
 def test_enumeration_finds_no_exception():

@@ -6,7 +6,7 @@ number that nothing here computes fails a test.
 
 import itertools
 import re
-from math import comb, log10, sqrt
+from math import comb, factorial, log10, sqrt
 
 import numpy as np
 import pytest
@@ -179,6 +179,22 @@ def mimlca():
             "d": alpha * ratio,
         },
     )
+
+
+@answer("mi-ex-count")
+def photographs():
+    sizes, names = [3, 3, 2, 2], [[0, 1], [0, 2, 3], [1, 4], [3, 5]]
+    Y = np.array([np.isin(range(6), own) for own in names]).astype(int)
+    offsets = np.append(0, np.cumsum(sizes))
+    alone = [len(list(feasible_assignments([0, n], Y[[i]]))) for i, n in enumerate(sizes)]
+    chosen = np.prod([comb(n, min(n, len(own))) for n, own in zip(sizes, names, strict=True)])
+    matched = np.prod([factorial(min(n, len(own))) for n, own in zip(sizes, names, strict=True)])
+    return len(list(feasible_assignments(offsets, Y))), sum(alone), chosen, matched
+
+
+@answer("mi-ex-alpha")
+def nine_times():
+    return 0.5 * sqrt(9), 0.5 * 9, 0.5, 0.5 / sqrt(9)
 
 
 def change_points():
