@@ -1,0 +1,1 @@
+"""Figures of the chapter on the latent CRF and of its appendix."""
