@@ -4,12 +4,21 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from book.figures.ages import mark_age
 from book.figures.latent_crf.shops import draw_stars
-from mlbook.plots import COLORS, INK, subplots
+from book.figures.latent_crf.votes import three_points
+from book.figures.reproduction.komodakis2011 import values
+from book.reproduction import Table, age_note
+from book.reproduction.komodakis2011_distances import AVERAGE, NCA, SINGLE
+from mlbook.plots import COLORS, INK, MARKERS, subplots
 
 __all__ = [
+    "THREE_WEIGHTS",
     "assignment_grid",
+    "choices",
     "master_and_slaves",
+    "scenes",
+    "three_metrics",
 ]
 
 
@@ -71,3 +80,64 @@ def master_and_slaves() -> Figure:
     ax.set(xlim=(-0.4, 17), ylim=(-1.5, 7), aspect="equal")
     ax.axis("off")
     return figure
+
+
+THREE_WEIGHTS = ((0.5, 0.5), (1.0, 0.25), (2.0, 0.0))  # of the two features of the three points
+
+
+def three_metrics() -> Figure:
+    """Draw the three points with the places at distance 2 from the first, for three metrics."""
+    X, y = three_points()
+    figure, axes = subplots(1, 3, height=2.5)
+    angle = np.linspace(0, 2 * np.pi, 200)
+    for ax, weights in zip(axes[0], THREE_WEIGHTS, strict=True):
+        a, b = (np.sqrt(2 / w) if w else 50.0 for w in weights)
+        ax.plot(a * np.cos(angle), b * np.sin(angle), color=INK, linewidth=1.2)
+        for p, (point, label) in enumerate(zip(X, y, strict=True)):
+            ax.scatter(*point, s=60, color=COLORS[label], marker=MARKERS[label], zorder=3)
+            ax.annotate(f"{p + 1}", tuple(point), (7, 4), textcoords="offset points")
+        ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xticks=[-2, 0, 2])
+        ax.set(yticks=[-2, 0, 2] if weights == THREE_WEIGHTS[0] else [])
+        ax.set_title(f"w = ({weights[0]:g}, {weights[1]:g})", fontsize=11)
+    return figure
+
+
+def choices() -> Figure:
+    """Draw the stored runs with l1 and l2, and with a distance both ways and a symmetric one."""
+    runs = (
+        ("noise in the distance", "komodakis2011-choices", "noisy"),
+        ("F on test sets", "komodakis2011-choices", "f"),
+        ("F, parts of sets", "komodakis2011-asymmetric", "f"),
+    )
+    rows = {
+        "komodakis2011-choices": ("l1 regularizer", "l2 regularizer"),
+        "komodakis2011-asymmetric": ("both ways, learned", "only symmetric"),
+    }
+    short = {"l1 regularizer": "l1", "l2 regularizer": "l2", "both ways, learned": "both ways",
+             "only symmetric": "symmetric"}  # fmt: skip
+    figure, axes = subplots(1, 3, height=2.6)
+    for ax, (title, name, key) in zip(axes[0], runs, strict=True):
+        for i, row in enumerate(rows[name]):
+            each = values(name, row, key)
+            if not len(each):
+                continue
+            spread = np.linspace(-0.18, 0.18, len(each))
+            style = {"color": COLORS[i], "marker": MARKERS[i], "linewidths": 0, "alpha": 0.7}
+            ax.scatter(i + spread, each, s=16, **style)
+            ax.hlines(each.mean(), i - 0.3, i + 0.3, color=INK, linewidth=1.5)
+        ax.set(xlim=(-0.6, 1.6), ylim=(0, 1.05), yticks=[0, 0.5, 1])
+        ax.set_xticks([0, 1], [short[row] for row in rows[name]])
+        ax.set_title(title, fontsize=11)
+    return mark_age(figure, *rows)
+
+
+def scenes() -> Table:
+    """List what the stored runs on the 15 scenes have, in percent, means over the splits."""
+    name = "komodakis2011-scenes"
+    rows = []
+    for row in ("learned", AVERAGE, SINGLE, NCA):
+        each = [values(name, row, key) for key in ("nn", "one_to_one")]
+        cells = (f"{100 * value.mean():.0f}" if len(value) else "–" for value in each)
+        rows.append([row, *cells])
+    header = ["percent right", "nearest neighbour", "15 clusters"]
+    return Table(header, rows, age_note(name))

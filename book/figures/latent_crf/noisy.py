@@ -26,7 +26,9 @@ __all__ = [
     "FAIR",
     "N_FEATURES",
     "N_TESTS",
+    "PRICES",
     "RHOS",
+    "SIZES",
     "STRENGTHS",
     "WAYS",
     "cluster_exemplars",
@@ -36,6 +38,7 @@ __all__ = [
     "penalties_compared",
     "scores_of",
     "share_of_noise",
+    "sizes_and_prices",
     "sizes_compared",
     "strength_path",
     "strength_scores",
@@ -260,6 +263,7 @@ def penalties_compared(penalties: Sequence[float]) -> list[tuple[str, ...]]:
     return rows
 
 
+@cache
 def sizes_compared(size: int, factor: float, *, n_seeds: int = 20) -> tuple[Floats, Integers]:
     """Cluster test sets whose clusters have `size` points on average by the learned distance.
 
@@ -285,3 +289,38 @@ def sizes_compared(size: int, factor: float, *, n_seeds: int = 20) -> tuple[Floa
         scores.append(f_measure(y, found))
         excess.append(len(set(found)) - len(set(y)))
     return np.array(scores), np.array(excess)
+
+
+SIZES = (6, 9, 12, 18, 24)  # points in a cluster, on average; 12 in training
+PRICES = ("as in training", "in proportion")
+
+
+def sizes_and_prices(size: int, price: str) -> tuple[Figure, str]:
+    """Draw how many clusters are found in test sets with clusters of some size, for one price.
+
+    In proportion means that the price of training is multiplied by size / 12.
+    """
+
+    def found(size: int, price: str) -> tuple[Floats, Integers]:
+        return sizes_compared(size, 1.0 if price == PRICES[0] else size / 12)
+
+    scores, excess = found(size, price)
+    numbers = np.arange(3, 10)
+    counts = [np.sum(np.clip(5 + excess, 3, 9) == k) for k in numbers]
+    figure, axes = subplots(1, 2, height=3)
+    left, right = axes[0]
+    colors = [COLORS[2] if k == 5 else COLORS[6] for k in numbers]
+    left.bar(numbers, counts, color=colors, width=0.7)
+    left.set(ylim=(0, N_TESTS + 1), xticks=numbers, xlabel="clusters found", title="test sets")
+    for i, name in enumerate(PRICES):
+        means = [found(each, name)[0].mean() for each in SIZES]
+        right.plot(SIZES, means, color=COLORS[i], marker=MARKERS[i], label=name)
+    right.axvline(size, color=INK, linewidth=1, linestyle=":")
+    right.set(ylim=(0.6, 1.02), xticks=SIZES, xlabel="points in a cluster", title="mean F")
+    right.legend(frameon=False, loc="lower center")
+    right_number = int(np.sum(excess == 0))
+    return figure, (
+        f"Clusters of {size} points, the price {price}: the right number, five, in {right_number} "
+        f"of {N_TESTS} test sets, {5 + excess.min()} to {5 + excess.max()} clusters; mean F "
+        f"{scores.mean():.2f}."
+    )
