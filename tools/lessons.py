@@ -28,7 +28,6 @@ MOST_MINUTES = 60
 NOT_YET = {
     "kmeans",
     "mlca",
-    "latent_crf",
     "mimlca",
     "change_points",
     "segmentation",

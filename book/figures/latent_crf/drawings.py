@@ -113,8 +113,8 @@ def choices() -> Figure:
         "komodakis2011-choices": ("l1 regularizer", "l2 regularizer"),
         "komodakis2011-asymmetric": ("both ways, learned", "only symmetric"),
     }
-    short = {"l1 regularizer": "l1", "l2 regularizer": "l2", "both ways, learned": "both ways",
-             "only symmetric": "symmetric"}  # fmt: skip
+    short = {"l1 regularizer": "l1", "l2 regularizer": "l2", "both ways, learned": "both",
+             "only symmetric": "their sum"}  # fmt: skip
     figure, axes = subplots(1, 3, height=2.6)
     for ax, (title, name, key) in zip(axes[0], runs, strict=True):
         for i, row in enumerate(rows[name]):
