@@ -113,6 +113,8 @@ def hinge_loss(
 
     Examples
     --------
+    >>> from mlbook.latent_crf import ExemplarProblem
+    >>> from book.figures.latent_crf.votes import three_points
     >>> problem = ExemplarProblem(*three_points(), penalty=3.0)
     >>> hinge_loss(problem.distances(np.array([0.5, 0.5])), 3.0, np.array([0, 0, 1]))
     3.0

@@ -112,6 +112,7 @@ def cluster_exemplars(X: Floats, w: Floats, penalty: float) -> Integers:
 
     Examples
     --------
+    >>> from book.figures.latent_crf.votes import three_points
     >>> X, _ = three_points()
     >>> print(cluster_exemplars(X, np.array([2.0, 0.1]), 3.0))
     [0 0 1]

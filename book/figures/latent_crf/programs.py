@@ -1,6 +1,7 @@
 """Linear and integer programs of exemplar clustering, solved by HiGHS: what bounds can reach."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -8,6 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from book.figures.latent_crf.shops import euclidean
 from mlbook._arrays import Floats, Integers
 from mlbook.latent_crf import (
+    ExemplarProblem,
+    configuration_energy,
     exemplars_of_partition,
     loss_augmented_potentials,
 )
@@ -16,7 +19,9 @@ __all__ = [
     "KINDS",
     "augmented_minimum",
     "best_bound",
+    "least_objective",
     "linear_gap",
+    "most_from_offers",
     "plain_gap",
     "shuffled_gap",
     "tightness",
@@ -35,6 +40,7 @@ def augmented_minimum(
 
     Examples
     --------
+    >>> from book.figures.latent_crf.shops import cyclic_distances
     >>> D, y = cyclic_distances(), np.zeros(3, dtype=int)
     >>> options = {"penalty": 2.0, "alpha": 0.0, "beta": 0.0}
     >>> [round(augmented_minimum(D, y, integral=i, **options), 6) for i in (False, True)]
@@ -172,6 +178,7 @@ def best_bound(D: Floats, penalty: Floats) -> float:
 
     Examples
     --------
+    >>> from book.figures.latent_crf.shops import cyclic_distances
     >>> round(best_bound(cyclic_distances(), np.full(3, 2.0)), 6)
     3.0
     """
@@ -187,3 +194,72 @@ def best_bound(D: Floats, penalty: Floats) -> float:
     above[len(pairs) + np.arange(n), n + len(pairs) + np.arange(n)] = 1
     bounds = [(None, None)] * n + [(0, None)] * len(pairs) + [(None, 0)] * n
     return -float(linprog(-cost, above, [*limits, *penalty], bounds=bounds).fun)
+
+
+def most_from_offers(U: Floats, labels: Integers, alpha: float, beta: float) -> float:
+    """Maximum of L(v) over all offers v, by a linear program in v, what they pay, r and t.
+
+    Examples
+    --------
+    >>> from book.figures.latent_crf.shops import cyclic_distances
+    >>> D, y = cyclic_distances() + 2 * np.eye(3), np.zeros(3, dtype=int)
+    >>> round(most_from_offers(D, y, 0.0, 0.0), 6)
+    3.0
+    """
+    n, k = len(U), int(labels.max()) + 1
+    pairs = [(p, q) for p in range(n) for q in range(n) if p != q]
+    m = len(pairs)
+    pays, per_q, own = np.zeros((m, n)), np.zeros((n, m)), np.eye(k)[labels].T
+    for row, (p, q) in enumerate(pairs):
+        pays[row, p], per_q[q, row] = 1, 1
+    A = np.vstack(
+        [
+            np.hstack([pays, -np.eye(m), np.zeros((m, n + k))]),  # v_p − ū_pq at most what is paid
+            np.hstack([np.eye(n), per_q, np.eye(n), np.zeros((n, k))]),  # (r_q)₋ at most r_q
+            np.hstack([np.zeros((k, n + m)), -own, np.eye(k)]),  # t_C at most 2α + Σ (r_q)₋
+        ]
+    )
+    b = [*(U[p, q] for p, q in pairs), *(U.diagonal() - alpha), *np.full(k, 2 * alpha)]
+    bounds = [(None, None)] * n + [(0, None)] * m + [(None, 0)] * (n + k)
+    cost = -np.concatenate([np.ones(n), np.zeros(m + n), np.ones(k)])
+    return -float(linprog(cost, A_ub=A, b_ub=b, bounds=bounds).fun) - alpha * k - beta * n
+
+
+def least_objective(problem: ExemplarProblem, exemplars: Integers, tau: float) -> float:
+    """Least τ Σ w + relaxed loss over all w ≥ 0, the exemplars kept: one linear program.
+
+    Minus the minimum of Eq. 26 is the least of its dual, so weights and the multipliers of that
+    program are minimized together.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [0.0], [9.0]]), np.array([0, 0, 1])
+    >>> problem = ExemplarProblem(X, y, penalty=3.0)
+    >>> least_objective(problem, problem.complete(np.ones(1), None), 0.0) >= 1 - 1e-6
+    True
+    """
+    labels = np.asarray(problem.labels)
+    n, k, F = len(labels), int(labels.max()) + 1, problem.n_features
+    E0 = configuration_energy(problem, np.zeros(F), exemplars)
+    U0 = problem.potentials(np.zeros(F)) - problem.alpha * np.eye(n)
+    slopes: list[Floats] = []
+    energies: list[float] = []
+    for e in np.eye(F):
+        moved = problem.potentials(e) - problem.alpha * np.eye(n) - U0
+        slopes.append(np.append(moved, np.zeros(k)))
+        energies.append(configuration_energy(problem, e, exemplars) - E0)
+    cost = np.append(U0, np.full(k, 2 * problem.alpha))
+    rows = np.hstack([np.kron(np.eye(n), np.ones(n)), np.zeros((n, k))])
+    below = np.zeros((n * n, n * n + k))  # x_pq ≤ x_qq, and x_qq ≤ t_C
+    for row, (p, q) in enumerate(product(range(n), repeat=2)):
+        below[row, p * n + q] = 1
+        below[row, q * n + q if p != q else n * n + labels[q]] = -1
+    limits = np.concatenate([np.zeros(n * n), np.ones(n * n + k)])
+    G = np.vstack([below, np.eye(n * n + k)])
+    found = linprog(
+        np.concatenate([tau + np.array(energies), -np.ones(n), limits]),
+        A_ub=np.hstack([-np.array(slopes).T, rows.T, -G.T]),
+        b_ub=cost,
+        bounds=[(0, None)] * F + [(None, None)] * n + [(0, None)] * len(G),
+    )
+    return float(found.fun + E0 + problem.alpha * k + problem.beta * n)

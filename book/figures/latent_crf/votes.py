@@ -105,7 +105,7 @@ def _prices(
 
 
 def slave_minima(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> Floats:
-    """Minimum of every slave, points first, by going through all that it may do; α = β = 1.
+    """Minimum of every slave, points first, by going through all that it may do.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def slave_minima(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> F
     for p in range(n):
         theta = share + prices[0][p]
         values = [
-            x @ theta + (0 if q == p else U[p, q]) - 1
+            x @ theta + (0 if q == p else U[p, q]) - problem.beta
             for x in openings
             for q in range(n)
             if x[q] and x[p] == (q == p)
@@ -129,12 +129,13 @@ def slave_minima(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> F
         minima.append(min(values))
     for c in np.unique(y):
         theta = np.where(y == c, share + prices[1], 0)
-        minima.append(min(x @ theta - abs(1 - x[y == c].sum()) for x in openings))
+        wrong = [problem.alpha * abs(1 - x[y == c].sum()) for x in openings]
+        minima.append(min(openings @ theta - wrong))
     return np.array(minima)
 
 
 def slave_values(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> Floats:
-    """Energy of every slave at what the library votes for it, points first; α = β = 1.
+    """Energy of every slave at what the library votes for it, points first.
 
     The votes have no row: a point that does not open itself goes to the nearest of what it opens.
 
@@ -150,7 +151,10 @@ def slave_values(problem: ExemplarProblem, w: Floats, prices: list[Floats]) -> F
         batch.minimize(w, price).mu for batch, price in zip(problem.batches, prices, strict=True)
     )
     ways = np.where(votes > 0, U, np.inf).min(axis=1)
-    rows = ((share + prices[0]) * votes).sum(axis=1) + np.where(votes.diagonal() > 0, 0, ways) - 1
+    rows = ((share + prices[0]) * votes).sum(axis=1) + np.where(votes.diagonal() > 0, 0, ways)
     theta = share + prices[1]
-    clusters = [(theta * own)[y == c].sum() - abs(1 - own[y == c].sum()) for c in np.unique(y)]
-    return np.array([*rows, *clusters])
+    clusters = [
+        (theta * own)[y == c].sum() - problem.alpha * abs(1 - own[y == c].sum())
+        for c in np.unique(y)
+    ]
+    return np.array([*(rows - problem.beta), *clusters])
