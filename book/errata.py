@@ -75,6 +75,7 @@ class Finding(NamedTuple):
 
 
 _MLCA, _CRF, _MI = "mlca.ipynb", "latent_crf.ipynb", "mimlca.ipynb"
+_CRF2 = "appendix_latent_crf.ipynb"
 _CP, _CUT, _KM = "change_points.ipynb", "normalized_cuts.ipynb", "kmeans.ipynb"
 _R16, _R17, _R11, _R14, _RSEG = (
     f"reproduction/{p}.ipynb"
@@ -125,18 +126,18 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding("rand", "Rand losses in Table 4", UNCLEAR, _RSEG, "Table 4: Horses"),
     ),
     "Komodakis 2011": (
-        Finding("slaves", "Slaves that open nothing", ERROR, _CRF, "Step 13: the slaves"),
-        Finding("nearest", "The nearest exemplar", ERROR, _CRF, "Step 6: what is latent"),
-        Finding("positive", "α or β equal to zero", ERROR, _CRF, "Step 7: the loss"),
+        Finding("slaves", "Slaves that open nothing", ERROR, _CRF, "The slaves"),
+        Finding("nearest", "The nearest exemplar", ERROR, _CRF, "What is latent"),
+        Finding("positive", "α or β equal to zero", ERROR, _CRF, "The loss"),
         Finding("tight", "A bound called tight", UNCLEAR, _CRF, "The floor of the relaxed loss"),
         Finding("stochastic", "The stochastic variant", ERROR, _CRF, "Exercises"),
         Finding(
-            "hidden", "What Section 5 needs of the error function", UNCLEAR, _CRF, "Any latent CRF"
+            "hidden", "What Section 5 needs of the error function", UNCLEAR, _CRF2, "Any latent CRF"
         ),
-        Finding("diagonal", "Are prices learned?", UNCLEAR, _CRF, "Step 5: distances with weights"),
-        Finding("price", "How high a price", UNCLEAR, _CRF, "The penalty"),
-        Finding("steps", "One step size", UNCLEAR, _CRF, "Two steps, and scales"),
-        Finding("linear", "Linear time", UNCLEAR, _CRF, "Step 6: what is latent"),
+        Finding("diagonal", "Are prices learned?", UNCLEAR, _CRF, "Distances with weights"),
+        Finding("price", "How high a price", UNCLEAR, _CRF, "The price"),
+        Finding("steps", "One step size", UNCLEAR, _CRF2, "Two steps, and scales"),
+        Finding("linear", "Linear time", UNCLEAR, _CRF, "What is latent"),
         Finding("accuracy", "Accuracy of a clustering", UNCLEAR, _R11, "The 15 scene categories"),
         Finding("negative", "χ² of Gaussian vectors", UNCLEAR, _R11, "Textures and noise"),
         Finding("figure2", "Figure 2", NUMBER, _R11, "Figure 2: features of noise"),
@@ -218,8 +219,8 @@ def address(item: Finding) -> str:
 
     Examples
     --------
-    >>> address(Finding("slaves", "Slaves", "error", "latent_crf.ipynb", "Step 13: the slaves"))
-    'latent_crf.html#step-13-the-slaves'
+    >>> address(Finding("slaves", "Slaves", "error", "latent_crf.ipynb", "The slaves"))
+    'latent_crf.html#the-slaves'
     """
     page = f"{item.page.rsplit('.', 1)[0]}.html"
     anchor = re.sub("[^a-z0-9]+", "-", item.section.lower()).strip("-")

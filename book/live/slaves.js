@@ -72,7 +72,7 @@
     }
     if (!moves) {
       return `${start} ${printed ? "Slaves go where they open nothing: nobody votes, so " : "All agree: "}` +
-        "no price moves any more.";
+        "no fee moves any more.";
     }
     if (round === lengths.length) return `${start} The least of all x is ${short(least)}.`;
     return `${start} Next, with step ${short(lengths[round])}: who voted for an exemplar pays more for it, the others less.`;

@@ -1,4 +1,4 @@
-"""Slaves and prices: dual decomposition of one training set, round by round.
+"""Slaves and fees: dual decomposition of one training set, round by round.
 
 A state is a dict of
 
@@ -273,7 +273,7 @@ def _sentence(state: dict[str, Any], result: dict[str, Any]) -> str:
         why = "All agree: "
         if state["printed"]:
             why = "Slaves go where they open nothing: nobody votes, so "
-        end = f"{why}no price moves any more."
+        end = f"{why}no fee moves any more."
     elif state["round"] == len(state["lengths"]):
         end = f"The least of all x is {least}."
     else:
@@ -327,13 +327,13 @@ def _table(state: dict[str, Any], result: dict[str, Any], draw: Draw) -> str:
         content.append(draw("text", part=f"does-{s}", x=end + 10, y=y + 31))
     return draw.svg(
         draw("text", "slave", x=8, y=16),
-        draw("text", "price of exemplar", x=START, y=16),
+        draw("text", "fee of exemplar", x=START, y=16),
         draw("text", "compares", x=end + 10, y=16),
         draw("text", "does: minimum", x=end + 10, y=HEAD - 6),
         draw("text", "votes", x=START - 8, y=HEAD + HEIGHT * rows + 17, text_anchor="end"),
         *content,
         size=(end + 152, HEAD + HEIGHT * rows + 28),
-        label=f"A row for each of {rows} slaves: its prices, a dot where it opens an exemplar, a "
+        label=f"A row for each of {rows} slaves: its fees, a dot where it opens an exemplar, a "
         "frame where it goes; what it compares, what it does, and its minimum.",
     )
 

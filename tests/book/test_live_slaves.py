@@ -99,7 +99,7 @@ def test_what_is_said() -> None:
     ]
     assert "0 + 0 + 0 − 1 − 1, add up to the bound −2." in says[0]
     assert says[1].endswith("the proof is complete.")
-    assert says[2].endswith("nobody votes, so no price moves any more.")
+    assert says[2].endswith("nobody votes, so no fee moves any more.")
 
 
 def test_own_data() -> None:

@@ -162,6 +162,25 @@ def latent_crf():
     yield "Training ends", {"a": 40, "c": 2 * 20 * (1 - 1 / 12)}
 
 
+@answer("crf-ex-certificate")
+def highest_price():
+    x = np.array([0.0, 1.0, 2.0, 9.0])
+    D = (x[:, None] - x) ** 2
+    single = D.sum(axis=0)
+    two = exemplar_energy(D, [1, 3], 0.0)
+    assert solve_exemplars_exact(D, 51.99, random_state=0).exemplars.tolist() == [1, 3]
+    assert len(solve_exemplars_exact(D, 52.01, random_state=0).exemplars) == 1
+    return single.min() - two, single[1] - two, single.min()
+
+
+@answer("crf-ex-nearest")
+def ways_in_a_cluster():
+    x = np.array([0.0, 4.0, 5.0])
+    costs = np.abs(x[:, None] - x).sum(axis=0)
+    nearest = min(abs(0 - -1), abs(0 - 4)) + abs(5 - 4)
+    return costs.min(), costs[2], nearest
+
+
 def mimlca():
     ways = len(list(feasible_assignments([0, 3], np.array([[1, 1]]))))
     yield "A photograph shows", {"a": comb(3, 2), "b": ways, "c": 2**3, "d": 3**2}
