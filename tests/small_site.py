@@ -68,6 +68,9 @@ Prove it.
 
 ```{live} metric
 ```
+
+```{answer} hard
+```
 """
 
 CLAIM = 'claim("1 < 2, always.", 1 < 2, data="two numbers", number="2")'
@@ -87,7 +90,14 @@ def moving(slope):
     return line(slope)
 '''
 
-QUIZ = "[{question: '1 + 1?', answers: [{right: '2', why: Count.}, {wrong: '11', why: No.}]}]"
+QUIZ = """
+questions: [{question: '1 + 1?', answers: [{right: '2', why: Count.}, {wrong: '11', why: No.}]}]
+answers:
+  hard:
+    question: What is $2+2$?
+    value: 4
+    hints: [{value: 22, say: You glued them.}]
+"""
 
 
 def cell(source, output=None, tags=(), name=None):
@@ -139,11 +149,12 @@ def build(root: Path, text: str = TEXT) -> Path:
         cell(CLAIM.replace("1", "0"), more, ["claim"]),
     )
     (root / "book" / "page.ipynb").write_text(page)
+    path = os.pathsep.join([str(ROOT / "tools"), str(ROOT)])
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-b", "html", "."]
     run = subprocess.run(
         [*command, "built"],
         cwd=root,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "tools"), "GITHUB_REPOSITORY": "who/what"},
+        env=os.environ | {"PYTHONPATH": path, "GITHUB_REPOSITORY": "who/what"},
         capture_output=True,
         text=True,
     )

@@ -29,6 +29,18 @@ def keep_punctuation(app: Sphinx, doctree: nodes.document, docname: str) -> None
             parent[place : place + 2] = [tied, nodes.Text(text[marks.end() :])]
 
 
+def title_folded_proofs(app: Sphinx, doctree: nodes.document) -> None:
+    """Give a proof that is folded a title, which has the button that opens it.
+
+    Its first word is that title otherwise. The script of the buttons stops at a block without one.
+    """
+    for proof in doctree.findall(nodes.admonition):
+        if {"proof", "dropdown"} <= set(proof["classes"]):
+            first = proof.next_node(nodes.Text)
+            first.parent.replace(first, nodes.Text(first.removeprefix("Proof. ")))
+            proof.insert(0, nodes.title("", "Proof"))
+
+
 def visit_entry(writer: HTML5Translator, node: nodes.entry) -> None:
     """Write the empty corner of a table as an ordinary cell: it heads nothing."""
     type(writer).visit_entry(writer, node)
@@ -77,6 +89,7 @@ def name_arrows(app: Sphinx, page: str, template: str, context: dict[str, Any], 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the jobs; the theme sets the context of a page at the usual priority, 500."""
+    app.connect("doctree-read", title_folded_proofs)
     app.connect("doctree-resolved", keep_punctuation)
     for node, visit, depart in (
         (nodes.entry, visit_entry, HTML5Translator.depart_entry),

@@ -2,6 +2,8 @@
 
 A question is read when its page is written, long after the notebook ran. So another word in a
 question executes nothing again.
+
+``{answer} LABEL`` asks for a number: the answer of that exercise in the same files.
 """
 
 from __future__ import annotations
@@ -13,9 +15,32 @@ from math_core import LatexError
 from math_pages import in_html
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
 
-from book.quizzes.form import Place, Quiz
-from book.quizzes.reader import read
+from book.quizzes.form import Field, Place, Quiz
+from book.quizzes.reader import Number, read, read_numbers
+
+
+class Answer(SphinxDirective):
+    """``{answer} LABEL``: a field for the number that is the answer of an exercise."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Show the question and the field."""
+        label = self.arguments[0]
+        known: dict[str, tuple[Path, Number]] = {}
+        for path in quiz_files(self.env.app):
+            known |= {name: (path, number) for name, number in read_numbers(path).items()}
+        if label not in known:
+            raise self.error(f"answer must be one of {sorted(known)}, got {label!r}")
+        path, number = known[label]
+        self.env.note_dependency(str(path))
+        try:
+            html = in_html(Field(number)._repr_html_())
+        except LatexError as error:
+            raise self.error(f"{path.name}, answer {label}: formula: {error}") from error
+        return [nodes.raw("", html, format="html")]
 
 
 def fill_quizzes(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -42,6 +67,7 @@ def quiz_files(app: Sphinx) -> list[Path]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the job."""
+    """Offer the directive and connect the job."""
+    app.add_directive("answer", Answer)
     app.connect("doctree-resolved", fill_quizzes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -53,3 +53,41 @@ addEventListener("DOMContentLoaded", () => {
   const words = { href: `#${figure.id}`, textContent: "Skip to the first figure you can move" };
   skip.append(" ", Object.assign(document.createElement("a"), words));
 });
+
+// The answer of an exercise: a number that the reader types in. The sentences below the field say
+// for which numbers they are meant.
+(() => {
+  const DECIMAL = String.raw`([+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[+-]?\d+)?)`;
+  const NUMBER = RegExp(`^${DECIMAL}(?:/${DECIMAL})?$`, "i");
+
+  const read = (text) => {
+    const found = NUMBER.exec(text.replace(/\s/g, "").replace(/[−–]/g, "-"));
+    const [above, below = 1] = (found?.slice(1) ?? [NaN]).map((x) => x && Number(`${x}`.replace(",", ".")));
+    return above / below;
+  };
+
+  const sentence = (form, text, unit) => {
+    const number = read(unit && text.trim().endsWith(unit) ? text.trim().slice(0, -unit.length) : text);
+    if (!Number.isFinite(number)) return form.querySelector("[data-else=unread]");
+    const meant = (p) => Math.abs(number - p.dataset.value) <= Number(p.dataset.within);
+    return [...form.querySelectorAll("p[data-value]")].find(meant) ?? form.querySelector("[data-else=wrong]");
+  };
+
+  const say = (form, shown) => {
+    for (const p of form.querySelectorAll("p")) p.hidden = p !== shown;
+  };
+
+  addEventListener("submit", (event) => {
+    const form = event.target.closest("form.mlbook-answer");
+    if (!form) return;
+    event.preventDefault();
+    say(form, sentence(form, form.querySelector("input").value, form.querySelector("input + span")?.textContent));
+  });
+  addEventListener("input", ({ target }) => {
+    const form = target.closest("form.mlbook-answer");
+    if (form) say(form, null);
+  });
+  addEventListener("DOMContentLoaded", () => {
+    for (const field of document.querySelectorAll(".mlbook-answer-field")) field.hidden = false;
+  });
+})();

@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from book.quizzes.reader import MAX_ANSWERS, Question
+from book.quizzes.reader import MAX_ANSWERS, ROUNDING, Number, Question
 
-__all__ = ["Place", "Quiz"]
+__all__ = ["Field", "Place", "Quiz"]
 
 LETTERS = "abcdef"
 # JupyterLab, where arrow keys walk through the cells, leaves them to elements marked so.
@@ -69,6 +69,39 @@ class Quiz:
             '<form class="mlbook-quiz" method="dialog" autocomplete="off">'
             f"<style>{_STYLE}</style>{fields}"
             f'<button type="reset" {OUR_KEYS}>Start again</button></form>'
+        )
+
+
+@dataclass(frozen=True)
+class Field:
+    """A question of an exercise with a field for its answer.
+
+    Without a script it is the question alone; mlbook.js shows the field, compares what is typed
+    in with the values of the sentences below it, and shows the one that fits.
+    """
+
+    number: Number
+
+    def _repr_html_(self) -> str:
+        number, name = self.number, f"answer-{escape(self.number.label)}"
+        wrong = "<strong>✗ Not yet.</strong>"
+        said = [(number.value, "<strong>✓ Right.</strong>")]
+        said += [(hint.value, f"{wrong} {_html(hint.say)}") for hint in number.hints]
+        reasons = "".join(
+            f'<p hidden data-value="{value!r}" data-right="{str(not i).lower()}" '
+            f'data-within="{number.tolerance + ROUNDING * max(1, abs(value))!r}">{text}</p>'
+            for i, (value, text) in enumerate(said)
+        )
+        unit = f"<span>{_html(number.unit)}</span>" * bool(number.unit)
+        return (
+            '<form class="mlbook-answer" method="dialog" autocomplete="off">'
+            f'<label for="{name}">{_html(number.text)}</label>'
+            f'<div class="mlbook-answer-field" hidden><input id="{name}" type="text" '
+            f'autocapitalize="off" spellcheck="false" aria-describedby="{name}-said">{unit}'
+            f'<button type="submit">Check</button></div>'
+            f'<div id="{name}-said" aria-live="polite" aria-atomic="true">{reasons}'
+            f'<p hidden data-else="wrong">{wrong}</p><p hidden data-else="unread">'
+            "Type in a number, such as 1.5, 1,5 or 3/4.</p></div></form>"
         )
 
 

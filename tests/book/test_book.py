@@ -16,6 +16,7 @@ from fontTools.ttLib import TTFont
 pytest.importorskip("jupyter_book")
 import lessons
 import math_font
+import setup_cell
 
 pytestmark = pytest.mark.book
 
@@ -61,20 +62,17 @@ def test_pages_open_with_something_to_see(path):
 @pytest.mark.parametrize(
     "cell, change, missing",
     [
-        ("kmeans-00", {"source": "Words first."}, "a title"),
-        ("setup", {"id": "other"}, "the setup cell"),
-        ("setup", {"metadata": {}}, "the setup cell"),
-        ("setup", {"source": 'REPOSITORY = ""'}, "the setup cell"),
-        ("kmeans-01", {"metadata": {}}, "imports that are folded"),
-        ("kmeans-03", {"source": "import numpy"}, "imports that are folded"),
+        (0, {"source": "Words first."}, "a title"),
+        (1, {"id": "other"}, "the setup cell"),
+        (1, {"metadata": {}}, "the setup cell"),
+        (1, {"source": 'REPOSITORY = ""'}, "the setup cell"),
+        (2, {"source": "import numpy"}, "imports that are folded"),
+        (3, {"metadata": {}}, "imports that are folded"),
     ],
 )
 def test_rule_sees_a_bad_opening(cell, change, missing, tmp_path):
-    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
-    (changed,) = [c for c in notebook.cells if c.id == cell]
-    changed.update(nbformat.from_dict(change))
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    (found,) = lessons.opening_lacks(tmp_path / "a.ipynb")
+    assert lessons.opening_lacks(lesson(tmp_path)) == []
+    (found,) = lessons.opening_lacks(lesson(tmp_path, change={cell: change}))
     assert found.startswith(missing)
 
 
@@ -104,38 +102,180 @@ def test_lessons_are_complete(path):
     assert lessons.lacks(path) == []
 
 
+@pytest.mark.parametrize("path", lessons.lessons(), ids=lambda p: p.stem)
+def test_lessons_keep_the_newer_rules_or_are_on_the_list(path):
+    missing = lessons.still_lacks(path)
+    if path.stem in lessons.NOT_YET:
+        assert missing, "it lacks nothing more: take it off the list NOT_YET in tools/lessons.py"
+    else:
+        assert missing == []
+
+
+def test_the_list_of_lessons_that_are_not_there_yet_only_shrinks():
+    assert len(lessons.NOT_YET) <= 8
+    assert {p.stem for p in lessons.lessons()} >= lessons.NOT_YET
+
+
+EXERCISE = """\
+```{{exercise-start}} Number {number} · {grade}
+:label: ex-{number}
+```
+Count.
+```{{exercise-end}}
+```
+
+```{{answer}} ex-{number}
+```
+
+```{{solution-start}} ex-{number}
+:class: dropdown
+```
+So:
+"""
+LESSON = """\
+# A lesson
+
+```{admonition} What you will learn
+:class: tip
+
+- One.
+- Two.
+- Three.
+```
+*You need:* nothing. *Time:* about 2 minutes.
+"""
+END = """\
+```{solution-end}
+```
+
+## Summary
+
+- All.
+
+## Check yourself
+"""
+LAST = """\
+## References
+
+- A book.
+
+## Further reading
+
+- {cite:t}`a`: it is short and says why all this is so.
+- {cite:t}`b`: it is short and says why all this is so.
+- {cite:t}`c`: it is short and says why all this is so.
+"""
+
+
+def lesson(folder, old="", new="", change=None):
+    """Write a lesson that lacks nothing; then `old` is replaced and some cells are changed."""
+    markdown, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    cells = [
+        markdown(LESSON),
+        code(setup_cell.SOURCE, id=setup_cell.ID, metadata={"tags": [setup_cell.TAG]}),
+        code("demo.picture()", metadata={"tags": ["hide-input"], "mystnb": {"figure": {}}}),
+        code("import numpy as np", metadata={"tags": ["hide-cell"]}),
+        markdown("word " * 100 + "\n\n## Exercises\n"),
+    ]
+    grades = ["★ easy", "★★ medium", "★★ medium", "★★ medium", "★★★ hard"]
+    for number, grade in enumerate(grades):
+        start = "```{solution-end}\n```\n\n" * (number > 0)
+        cells.append(markdown(start + EXERCISE.format(number=number, grade=grade)))
+        cells.append(code(f'check("ex-{number}", {number})'))
+    cells += [markdown(END), code('quiz("page")'), markdown(LAST)]
+    for cell in cells[:1] + cells[3:]:
+        cell.source = re.sub(old, new, cell.source, flags=re.M) if old else cell.source
+    for number, changed in (change or {}).items():
+        cells[number].update(nbformat.from_dict(changed))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "a.ipynb")
+    return folder / "a.ipynb"
+
+
 @pytest.mark.parametrize(
     "old, new, missing",
     [
         ("What you will learn", "Contents", "learning goals"),
-        ("*You need:*", "You need", "prerequisites"),
+        (r"\*You need:\*", "You need", "prerequisites"),
         (r"about \d+ minutes", "an hour", "a time to read"),
-        (r"about \d+ minutes", "about 30 minutes", r"a time near \d+ minutes \(it says 30\)"),
+        (r"about \d+ minutes", "about 30 minutes", r"a time near 2 minutes \(it says 30\)"),
         ("## Summary", "## The end", "a summary"),
         ("## Check yourself", "## Questions", "a quiz"),
         (r"^quiz\(", "print(", "a quiz"),
-        (r" · ★ easy", "", "a grade of exercise ex-hand"),
+        (r" · ★ easy", "", "a grade of exercise ex-0"),
         (r" · ★★★ hard", " · ★★ medium", "an easy and a hard exercise"),
-        (
-            r"\{solution-start\} ex-penalty",
-            "{solution} ex-other",
-            "solution of exercise ex-penalty",
-        ),
-        (r"\{exercise-start\} (An|Ce)", r"{exercise} \1", "5 to 8 exercises \\(there are 3"),
+        (r"\{solution-start\} ex-3", "{solution} ex-other", "solution of exercise ex-3"),
+        (r"\{exercise-start\} (.*2)", r"{exercise} \1", r"5 to 8 exercises \(there are 4"),
         ("## Further reading", "## More", "further reading"),
-        (r"jain2010`: (.*)$", "jain2010`: good.", "a reason to read"),
+        (r"c`: (.*)$", "c`: good.", "a reason to read"),
     ],
 )
 def test_rule_sees_what_a_lesson_lacks(old, new, missing, tmp_path):
-    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
-    pattern = old.replace("*", r"\*") if old.startswith("*") else old
-    sources = [re.sub(pattern, new, c.source, flags=re.M) for c in notebook.cells]
-    assert sources != [c.source for c in notebook.cells]
-    for cell, source in zip(notebook.cells, sources, strict=True):
-        cell.source = source
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    found = lessons.lacks(tmp_path / "a.ipynb")
+    assert lessons.lacks(lesson(tmp_path)) == []
+    found = lessons.lacks(lesson(tmp_path, old, new))
     assert any(re.search(missing, line) for line in found), found
+
+
+def test_a_solution_without_a_cell_is_seen(tmp_path):
+    path = lesson(tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.cells[8]
+    nbformat.write(notebook, path)
+    assert lessons.lacks(path) == ["a folded solution of exercise ex-1 with a cell that runs"]
+
+
+@pytest.mark.parametrize(
+    "old, new, missing",
+    [
+        ("^Count.$", "Count.", []),
+        ("^Two.$", "word " * 8800, []),
+        ("^- Two.$", "word " * 8800, ["an end within 60 minutes (it takes 75)"]),
+        (
+            r"^check\(\"ex-[012]",
+            'check("ex-other',
+            ["3 exercises that check themselves (there are 2)"],
+        ),
+        (r"^check", "# check", ["3 exercises that check themselves (there are 0)"]),
+        (r"\{answer\} ex-[0123]", "{live}", ["2 exercises that ask for a number (there are 1)"]),
+    ],
+)
+def test_rule_sees_what_a_newer_lesson_lacks(old, new, missing, tmp_path):
+    assert lessons.still_lacks(lesson(tmp_path, old, new)) == missing
+
+
+FOLDED = [
+    "```{dropdown} More\nWords $x$.\n```\n",
+    "````{admonition} More\n:class: note dropdown\n\n```{math}\nx\n```\nWords.\n````\n",
+    "```{prf:proof}\n:class: dropdown\nWords.\n\n$$x$$\n```\n",
+    ":::{admonition} More\n:name: more\n:class: dropdown\nWords.\n:::\n",
+    "```{admonition} More\n---\nclass: dropdown\n---\nWords.\n```\n",
+]
+
+
+@pytest.mark.parametrize("folded", FOLDED)
+def test_what_is_folded_takes_no_time(folded):
+    assert lessons.unfolded(f"Before.\n\n{folded}\nAfter.\n") == "Before.\n\n\nAfter.\n"
+    outer = f"`````{{admonition}} Note\n:class: tip\nOne.\n{folded}Two.\n`````\n"
+    assert lessons.unfolded(outer) == outer.replace(folded, "")
+    plain = folded.replace("dropdown", "note")
+    assert lessons.unfolded(plain) == plain
+
+
+def test_minutes_are_those_of_the_rule(tmp_path):
+    source = "# T\n\n" + "two words " * 60 + "$x$ $y$ $z$\n\n$$a$$\n\n" + FOLDED[2]
+    markdown, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    cells = [
+        markdown(source),
+        code("1"),
+        code("2", metadata={"tags": ["hide-input"]}),
+        code("explore(f)"),
+        code("3", metadata={"tags": ["hide-cell"]}),
+        code("4", metadata={"tags": ["claim"]}),
+        markdown("One.\n\n## Exercises\n" + "word " * 1000),
+        code("5"),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "a.ipynb")
+    minutes = (120 + 1) / 120 + 3 / 12 + 1 + 0.5 + 1 + 2
+    assert lessons.reading_minutes(tmp_path / "a.ipynb") == pytest.approx(minutes)
 
 
 def test_lecturers_page_gives_the_grades_of_the_exercises():
@@ -153,15 +293,6 @@ def test_lecturers_page_lists_what_each_lesson_stands_on_once():
     needs = plan.partition("## What students need")[2].partition("\n## ")[0]
     listed = re.findall(r"^\| \[[^]]+\]\((\w+)\.ipynb\)", needs, re.MULTILINE)
     assert sorted(listed) == sorted(p.stem for p in lessons.lessons())
-
-
-def test_a_solution_without_a_cell_is_seen(tmp_path):
-    notebook = nbformat.read(ROOT / "book" / "kmeans.ipynb", as_version=4)
-    notebook.cells = [c for c in notebook.cells if c.id != "kmeans-32"]
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    assert lessons.lacks(tmp_path / "a.ipynb") == [
-        "a folded solution of exercise ex-impostor with a cell that runs"
-    ]
 
 
 # --- the built pages -------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from book.figures.comparison import population_ratios
 from book.figures.scale import state_bytes
 from book.quizzes import HERE
 from book.quizzes.form import LETTERS
-from book.quizzes.reader import Question, read
+from book.quizzes.reader import Hint, Number, Question, read, read_numbers
 from mlbook.exemplars import exemplar_bound, exemplar_energy, solve_exemplars_exact
 from mlbook.kmeans import distortion, spectral_bound, trace_objective
 from mlbook.mimlca import chi2_rbf_kernel, feasible_assignments, weak_kmeans
@@ -29,6 +29,7 @@ from mlbook.partitions import normalized_assignment, partition_loss, rand_loss
 pytestmark = pytest.mark.book
 
 CHAPTERS = {path.stem: read(path) for path in sorted(HERE.glob("*.yml"))}
+NUMBERS = {path.stem: read_numbers(path) for path in sorted(HERE.glob("*.yml"))}
 NUMBER = r"−?\d+(?:\.\d+)?"
 
 
@@ -43,6 +44,23 @@ def test_a_quiz_is_short_and_its_answers_cannot_be_guessed(name):
 
 
 # --- numbers ---------------------------------------------------------------------------------
+
+# For each answer that readers type in, by the label of the exercise, a function that computes its
+# value or, if it has hints, the value and those of the hints in their order. The functions of a
+# chapter stand below that of its quiz.
+TYPED = {}
+
+
+def answer(label):
+    """Note the function that computes the answer of an exercise."""
+
+    def note(function):
+        assert label not in TYPED
+        TYPED[label] = function
+        return function
+
+    return note
+
 
 # For each chapter, by the first words of a question, the numbers of its answers by their letters.
 
@@ -246,6 +264,43 @@ def test_wrong_and_unchecked_numbers_are_seen():
     assert "51.4 was" not in str(wrong_numbers(question, computed))
     assert "52.4 was computed" in wrong_numbers(question, computed | {"c": [52.4]})[0]
     assert "not every number" in wrong_numbers(question, computed | {"c": []})[0]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_answer_that_readers_type_in_is_computed_again(name):
+    for label, number in NUMBERS[name].items():
+        assert label in TYPED, "write a function with @answer(label) that computes it"
+        assert wrong_values(number, TYPED[label]()) == []
+
+
+def wrong_values(number, computed):
+    """Return the values, of an answer or of its hints, that are not the computed ones."""
+    found = list(np.atleast_1d(computed))
+    stored = [number.value, *(hint.value for hint in number.hints)]
+    if len(found) != len(stored):
+        return [f"{number.label}: {len(stored)} values, {len(found)} are computed"]
+    return [
+        f"{number.label}: {value} is stored, {true} was computed"
+        for value, true in zip(stored, found, strict=True)
+        if not number.accepts(value, true)
+    ]
+
+
+def test_every_computed_answer_is_asked_for_on_its_page():
+    labels = [label for numbers in NUMBERS.values() for label in numbers]
+    assert sorted(labels) == sorted(TYPED)
+    for name, numbers in NUMBERS.items():
+        text = (HERE.parent / f"{name}.ipynb").read_text()
+        assert sorted(re.findall(r"```\{answer\} ([\w-]+)", text)) == sorted(numbers)
+        assert [label for label in numbers if f":label: {label}\\n" not in text] == []
+
+
+def test_wrong_and_unchecked_values_are_seen():
+    number = Number("ex-two", "1 + 1?", 2.0, 0.1, "", (Hint(11.0, "You glued them."),))
+    assert wrong_values(number, (2.05, 11)) == []
+    assert wrong_values(number, (2.2, 11)) == ["ex-two: 2.0 is stored, 2.2 was computed"]
+    assert wrong_values(number, (2, 12)) == ["ex-two: 11.0 is stored, 12 was computed"]
+    assert wrong_values(number, 2) == ["ex-two: 2 values, 1 are computed"]
 
 
 def right(name: str, start: str) -> str:
