@@ -67,9 +67,7 @@ from book.figures.change_points.margins import (
     planes_of_six_points,
     planes_round_by_round,
     segments_seen,
-    subgradient_path,
     three_hinges,
-    two_solvers,
 )
 from book.figures.change_points.program import (
     PRICES,
@@ -191,10 +189,8 @@ __all__ = [
     "splits_in_time",
     "stacked",
     "strengths",
-    "subgradient_path",
     "the_problem",
     "three_hinges",
-    "two_solvers",
     "wandering_series",
     "write_fitted",
     "write_recordings",

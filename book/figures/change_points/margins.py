@@ -42,9 +42,7 @@ __all__ = [
     "planes_of_six_points",
     "planes_round_by_round",
     "segments_seen",
-    "subgradient_path",
     "three_hinges",
-    "two_solvers",
 ]
 
 
@@ -292,41 +290,6 @@ def planes_of_six_points() -> Figure:
         ax.set(ylim=(-0.4, 5), xlim=(-0.03, 0.8), title=f"{number}: bound {now.bound:.2f}")
     for ax in axes[1]:
         ax.set_xlabel("metric b")
-    return figure
-
-
-def subgradient_path(n_rounds: int, step: float = 0.02) -> Floats:
-    """Metrics that projected subgradients of the hinge of the six points visit, from b = 0.
-
-    Examples
-    --------
-    >>> subgradient_path(2)
-    array([0.  , 0.56])
-    """
-    lines, path = np.array(hinge_lines(*six_points())), [0.0]
-    for t in range(1, n_rounds):
-        slope = lines[int(np.argmax(lines @ [1, path[-1]]))][1]
-        path.append(max(0.0, path[-1] - step / np.sqrt(t) * slope))
-    return np.array(path)
-
-
-def two_solvers(n_rounds: int = 60) -> Figure:
-    """Draw how far the best metric is from the least hinge, for cutting planes and subgradients."""
-    lines = np.array(hinge_lines(*six_points()))
-
-    def best(weights: Floats) -> Floats:
-        hinges = (lines @ np.vstack([np.ones(len(weights)), weights])).max(axis=0)
-        return np.minimum.accumulate(hinges)
-
-    planes = best(np.array([plane.weight for plane in planes_by_hand()]))
-    steps = best(subgradient_path(n_rounds))
-    figure, axes = subplots(height=2.6)
-    ax = axes[0, 0]
-    ax.plot(np.arange(1, 5), planes, "o-", color=COLORS[0], label="cutting planes")
-    ax.plot(np.arange(1, n_rounds + 1), steps, "--", color=COLORS[1], label="subgradients")
-    ax.axhline(1, color=INK, linewidth=1, linestyle=":")
-    ax.set(xlabel="calls of the dynamic program", ylabel="least hinge so far", ylim=(0.9, 4.2))
-    ax.legend(frameon=False)
     return figure
 
 
