@@ -30,7 +30,6 @@ NOT_YET = {
     "mlca",
     "latent_crf",
     "mimlca",
-    "change_points",
     "segmentation",
     "comparison",
     "scale",

@@ -299,7 +299,7 @@ def relevant_share(seed: int) -> float:
     >>> relevant_share(0) > 0.9
     True
     """
-    weights = short_model(seed).get_mahalanobis_matrix().diagonal()
+    weights = short_model(seed, "auto", True, False, False).get_mahalanobis_matrix().diagonal()
     return float(weights[:6].sum() / weights.sum())
 
 
