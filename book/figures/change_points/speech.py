@@ -279,9 +279,9 @@ def the_problem(seed: int = 4, number: int = 2) -> Figure:
     with threadpool_limits(1):
         price = best_price(data.train, data.train_labels)
         plain, learned = segment(x, penalty=price, min_length=MIN_LENGTH), model.predict(x)
-    figure, axes = subplots(height=4.8)
+    figure, axes = subplots(height=5.4)
     axes[0, 0].remove()
-    grid = figure.add_gridspec(3, 2, width_ratios=[3.2, 1], height_ratios=[3, 1.6, 2])
+    grid = figure.add_gridspec(3, 2, width_ratios=[3.2, 1], height_ratios=[3, 1.6, 2.8])
     measured, seen, strip = (figure.add_subplot(grid[row, 0]) for row in range(3))
     matrix = figure.add_subplot(grid[0, 1])
     measured.imshow(x.T, aspect="auto", vmin=-3, vmax=3, interpolation="nearest")
