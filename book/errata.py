@@ -160,16 +160,16 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding("ties", "Ties in rankings", UNCLEAR, "api/bags.md", ""),
     ),
     "Lajugie 2014": (
-        Finding("program", "Algorithm 1", ERROR, _CP, "Step 4: dynamic programming"),
+        Finding("program", "Algorithm 1", ERROR, _CP, "Dynamic programming"),
         Finding("chi2", "A factor 2", UNCLEAR, _KM, "How far apart are two partitions?"),
         Finding(
             "oblique",
             "Idempotent is not enough",
             ERROR,
-            _CP,
-            "Step 10: free partitions need a relaxation",
+            "appendix_change_points.ipynb",
+            "Free partitions need a relaxation",
         ),
-        Finding("sizes", "Sizes and numbers", ERROR, _CP, "Step 1: the same matrix, in blocks"),
+        Finding("sizes", "Sizes and numbers", ERROR, _CP, "The same matrix, in blocks"),
         Finding("cut", "Normalized cuts", ERROR, _CUT, "It is a trace"),
         Finding("convex", "A convex part that is not", ERROR, _CUT, "Majorize, minimize"),
         Finding("flows", "Appendix A: a sign", ERROR, _KM, "How far apart are two partitions?"),
@@ -177,15 +177,13 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding(
             "theorem2", "Appendix B, Theorem 2", GAP, "loss_bounds.ipynb", "Boundaries that shift"
         ),
-        Finding(
-            "psd", "Free K and a PSD matrix", UNCLEAR, _CP, "Step 1: the same matrix, in blocks"
-        ),
+        Finding("psd", "Free K and a PSD matrix", UNCLEAR, _CP, "The same matrix, in blocks"),
         Finding(
             "singletons",
             "λ = 1 while learning",
             UNCLEAR,
             _CP,
-            "Step 9: the singletons, or why the scale shrinks",
+            "The singletons, or why the scale shrinks",
         ),
         Finding(
             "origin",

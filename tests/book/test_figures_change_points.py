@@ -1,5 +1,6 @@
 """What the chapter on change points claims and draws, against second derivations."""
 
+import gzip
 import json
 import re
 from itertools import pairwise
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from book.figures import change_points as demo
+from book.figures.change_points import speech
 from mlbook.changepoints import (
     loss_augmented_segment,
     segment,
@@ -114,13 +116,16 @@ def test_no_price_gives_two_segments():
 
 def test_blocks_and_problem_are_drawn():
     assert len(demo.block_matrix().axes[1].images) == 1
-    _, strip = demo.the_problem().axes
+    _, seen, strip, matrix = demo.the_problem().axes
     plain, learned = (numbers(t.get_text())[0] for t in strip.get_yticklabels()[1:])
-    assert learned < 0.2 < 1 < plain
+    assert learned < plain / 2
+    M = np.asarray(matrix.images[0].get_array())
+    assert M.shape == (12, 12) and np.linalg.eigvalsh(M)[0] > -1e-9
+    assert len(seen.images) == 1
 
 
 def test_price_explorer_tells_what_it_shows():
-    x, labels = demo._noisy(0.5)
+    x, labels = demo.noisy(0.5)
     figure, caption = demo.price_and_noise(8, 0.5)
     assert isinstance(figure, Figure)
     assert numbers(caption) == [8, 0.5, 6, 6, 0]
@@ -177,17 +182,17 @@ def test_changes_below_the_noise_vanish():
 
 
 def test_cutting_planes_enclose_the_minimum():
-    X, y = demo._one_series()
+    X, y = demo.one_series()
     rounds = demo.cutting_planes(9)
     bounds = [r.bound for r in rounds]
     assert bounds == sorted(bounds)
     for b in np.linspace(0, 4, 81):
         hinge = structured_hinge(X, y, [b], min_length=5)
-        assert hinge + demo._STRENGTH * b**2 / 2 >= bounds[-1] - 1e-9
+        assert hinge + demo.STRENGTH * b**2 / 2 >= bounds[-1] - 1e-9
     assert min(r.objective for r in rounds) == pytest.approx(bounds[-1])
     for r in rounds:
         exact = structured_hinge(X, y, [r.weight], min_length=5)
-        assert r.objective == pytest.approx(exact + demo._STRENGTH * r.weight**2 / 2)
+        assert r.objective == pytest.approx(exact + demo.STRENGTH * r.weight**2 / 2)
         worst = loss_augmented_segment(X, y, M=[r.weight], min_length=5)
         slope = X[:, 0] @ (equivalence_matrix(worst) - equivalence_matrix(y)) @ X[:, 0]
         assert r.slope == pytest.approx(slope)
@@ -233,9 +238,9 @@ def test_test_sequences_stay_the_same_when_training_shrinks():
 def test_best_price_has_the_least_training_loss():
     data = demo.small_sequences(5)
     price = demo.best_price(data.train, data.train_labels)
-    at = np.mean(demo._losses(data.train, data.train_labels, price))
+    at = np.mean(demo.losses_at(data.train, data.train_labels, price))
     for factor in (0.1, 0.5, 2, 10):
-        assert at <= np.mean(demo._losses(data.train, data.train_labels, factor * price))
+        assert at <= np.mean(demo.losses_at(data.train, data.train_labels, factor * price))
 
 
 def test_best_price_is_the_best_of_a_search_at_every_price():
@@ -243,14 +248,14 @@ def test_best_price_is_the_best_of_a_search_at_every_price():
         data = demo.short_sequences(seed)
         scatter = np.mean([np.sum((x - x.mean(axis=0)) ** 2) for x in data.train])
         prices = scatter * np.geomspace(1e-3, 0.3, 20)
-        losses = [np.mean(demo._losses(data.train, data.train_labels, p)) for p in prices]
+        losses = [np.mean(demo.losses_at(data.train, data.train_labels, p)) for p in prices]
         found = demo.best_price(data.train, data.train_labels)
         assert found == pytest.approx(prices[np.argmin(losses)])
 
 
 def test_large_margin_learns_from_the_columns_it_is_tested_on():
     """Without steps it is learned without steps, too."""
-    steps, noise = (demo._short_model(0, "auto", is_step) for is_step in (True, False))
+    steps, noise = (demo.short_model(0, steps=is_step) for is_step in (True, False))
     assert not np.allclose(steps.get_mahalanobis_matrix(), noise.get_mahalanobis_matrix())
 
 
@@ -342,7 +347,7 @@ def test_is_linear_tells_a_square_from_a_line():
 def test_fast_loss_is_the_loss():
     for a in all_segmentations(5):
         for b in all_segmentations(5):
-            assert demo._delta(a, b) == pytest.approx(partition_loss(a, b))
+            assert demo.fast_loss(a, b) == pytest.approx(partition_loss(a, b))
 
 
 def test_irrelevant_columns_of_noise_have_the_same_variance():
@@ -442,3 +447,114 @@ def test_noise_has_the_memory_asked_for():
 def test_pieces_of_two_or_more_are_counted_by_fibonacci():
     counts = [sum(np.bincount(a).min() > 1 for a in demo.splits_in_time(n)) for n in range(2, 9)]
     assert counts == [1, 1, 2, 3, 5, 8, 13]
+
+
+# --- speech --------------------------------------------------------------------------------------
+
+
+def test_recordings_are_those_of_the_package(tmp_path, monkeypatch):
+    kept = speech.SPEECH.read_bytes()
+    monkeypatch.setattr(speech, "SPEECH", tmp_path / "vowels.csv.gz")
+    try:
+        demo.write_recordings()
+    except ImportError:
+        pytest.skip("the package aeon carries them")
+    assert gzip.decompress(speech.SPEECH.read_bytes()) == gzip.decompress(kept)
+
+
+def test_nobody_is_in_training_and_test():
+    frames, _ = demo.recordings()
+    first = {tuple(f[0]): s for f, s in zip(*demo.recordings(), strict=True)}
+    assert len(first) == len(frames)
+    for seed in range(3):
+        data = demo.held_out(seed)
+        rows = np.vstack([np.diff(x, axis=0) for x in (*data.train, *data.test)])
+        assert np.isfinite(rows).all()
+        for y in (*data.train_labels, *data.test_labels):
+            assert y[-1] == 14 and set(np.diff(y)) == {0, 1}
+        assert len(demo.held_out(seed, n_train=3).train) == 3
+
+
+def test_neighbours_are_never_by_the_same_speaker():
+    _, speakers = demo.recordings()
+    rng = np.random.default_rng(0)
+    order = speech._dealt(rng.permutation(270), speakers, rng)
+    assert sorted(order) == list(range(270))
+    assert (speakers[order[1:]] != speakers[order[:-1]]).all()
+
+
+def test_what_is_stored_of_the_speech_is_what_is_learned_now():
+    stored, now = speech.fitted()[0], speech.fitted_speech(0)
+    assert now["losses"] == pytest.approx(stored["losses"], abs=1e-3)
+    assert list(now["strengths"]) == list(stored["strengths"])
+    for name, fit in now["strengths"].items():
+        assert fit["loss"] == pytest.approx(stored["strengths"][name]["loss"], abs=0.3)
+        assert_allclose(fit["values"], stored["strengths"][name]["values"], atol=0.05)
+
+
+def test_the_explorer_of_the_regularizer_tells_what_it_shows():
+    figure, caption = demo.regularizers(1e-2, "trace")
+    assert numbers(caption.split(":")[0]) == [0.01]
+    loss = demo.strengths("trace", "loss")[:, 2].mean()
+    assert f"mean test loss {loss:.1f}" in caption
+    assert len(figure.axes[1].lines) == 3
+
+
+def test_noise_ratio_of_white_noise_is_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20000)
+    X = rng.normal(size=(40000, 2)) + 5 * y[:, None]
+    data = demo.Sequences([X], [y], [], [])
+    monkeypatch.setattr(speech, "held_out", lambda seed: data)
+    assert demo.noise_ratio(0) == pytest.approx(1, abs=0.05)
+
+
+def test_mixing_changes_no_distance():
+    plain, mixed = (demo.short_sequences(3, mixed=m) for m in (False, True))
+    for a, b in zip(plain.train, mixed.train, strict=True):
+        assert_allclose(a @ a.T, b @ b.T, atol=1e-9)
+    assert_allclose(demo.mean_losses("Euclidean", mixed=True), demo.mean_losses("Euclidean"))
+
+
+# --- pictures of the hinge, of partial labels and of Hermite functions ---------------------------
+
+
+def test_the_margin_line_shows_the_hinge():
+    x, y = demo.six_points()
+    for ax, b in zip(demo.margin_line().axes, (1 / 50, 1 / 6), strict=True):
+        hinge = structured_hinge(x[:, None], y, [b])
+        assert numbers(ax.get_title())[-1] == pytest.approx(hinge, abs=0.005)
+        low, high = ax.lines[-1].get_ydata()
+        assert high - low == pytest.approx(hinge)
+        assert len(ax.lines[2].get_xdata()) + len(ax.lines[3].get_xdata()) == 32
+
+
+def test_planes_by_hand_are_cuts_of_the_hinge():
+    x, y = demo.six_points()
+    for plane in demo.planes_by_hand():
+        value = plane.offset + plane.slope * plane.weight
+        assert value == pytest.approx(structured_hinge(x[:, None], y, [plane.weight]))
+        for b in np.linspace(0, 1, 21):
+            below = plane.offset + plane.slope * b
+            assert below <= structured_hinge(x[:, None], y, [b]) + 1e-9
+            assert plane.bound <= structured_hinge(x[:, None], y, [b]) + 1e-9
+    assert len(demo.planes_of_six_points().axes) == 4
+
+
+def test_three_hinges_lie_above_each_other():
+    curves = [line.get_ydata() for line in demo.three_hinges().axes[0].lines]
+    assert len(curves) == 3
+    assert all((high >= np.array(low) - 1e-9).all() for low, high in pairwise(curves))
+
+
+def test_partial_labels_are_drawn_as_they_constrain():
+    (ax,) = demo.partial_labels().axes
+    words = [text.get_text() for text in ax.texts]
+    assert words[:5] == ["no", "cut?", "cut?", "cut?", "no"]
+
+
+def test_the_bump_jumps_where_the_mean_does_not():
+    _, series, seen = demo.hermite_picture().axes
+    heights = [[c.get_segments()[0][0, 1] for c in ax.collections] for ax in (series, seen)]
+    assert np.ptp(heights[0]) < 0.8
+    assert (np.abs(np.diff(heights[1])) > 0.2).all()

@@ -21,6 +21,7 @@ from book.quizzes.form import LETTERS
 from book.quizzes.reader import Hint, Number, Question, read, read_numbers
 from mlbook.exemplars import exemplar_bound, exemplar_energy, solve_exemplars_exact
 from mlbook.kmeans import distortion, spectral_bound, trace_objective
+from mlbook.large_margin import structured_hinge
 from mlbook.mimlca import chi2_rbf_kernel, feasible_assignments, weak_kmeans
 from mlbook.mlca import MLCA, worst_case_risk
 from mlbook.ncuts import normalized_cut_value
@@ -222,6 +223,60 @@ def change_points():
     yield "Two stretches", {"a": 2**2, "b": gain, "c": 9 * 2**2}
     first, second = -np.diff([10, 9, 1])
     yield "The least distortions", {"a": (first, second), "b": first}
+
+
+def counted(n, allowed):
+    """How many segmentations of n points are allowed."""
+    cuts = itertools.product((0, 1), repeat=n - 1)
+    return sum(map(allowed, (np.cumsum((0, *c)) for c in cuts)))
+
+
+@answer("cp-ex-hand")
+def _():
+    x = np.array([[0.0], [4.0], [4.0]])
+    one = distortion(x, [0, 0, 0])
+    return one, distortion(x[:2], [0, 0]), 3 * one, one / 3
+
+
+@answer("cp-ex-partial")
+def _():
+    def obeys(a):
+        return a[0] == a[2] and a[2] != a[5]
+
+    return (
+        counted(7, obeys),
+        counted(7, lambda a: a[0] == a[2]),
+        counted(7, lambda a: obeys(a) and a[5] == a[6]),
+        counted(7, lambda a: True),
+    )
+
+
+@answer("cp-ex-zero")
+def _():
+    y = np.repeat(range(5), [3, 1, 4, 2, 2])
+    hinge = structured_hinge(np.ones((12, 1)), y, [0.0])
+    return hinge, 2 * 5, 5 - 1, partition_loss(np.arange(12), y)
+
+
+@answer("cp-ex-fibonacci")
+def _():
+    ways = [counted(n, lambda a: np.bincount(a).min() > 1) for n in (10, 11, 9)]
+    return *ways, counted(10, lambda a: True)
+
+
+@answer("cp-ex-bump")
+def _():
+    t = np.linspace(-12, 12, 20001)
+
+    def mean(values, s):
+        density = np.exp(-(t**2) / (2 * s**2)) / (s * np.sqrt(2 * np.pi))
+        return np.sum(values * density) * (t[1] - t[0])
+
+    bump = np.exp(-(t**2) / 2)
+    jump = mean(bump, 1) - mean(bump, 3)
+    variance = mean(bump**2, 1) - mean(bump, 1) ** 2
+    ratio = jump / np.sqrt(variance)
+    return ratio, jump, jump / variance, jump * np.pi**-0.25
 
 
 def segmentation():
