@@ -265,7 +265,8 @@ def planes_by_hand(n_rounds: int = 4) -> list[Plane]:
         tried = np.sort(tried[tried >= 0])
         values = (cuts[:, :1] + np.outer(cuts[:, 1], tried)).max(axis=0)
         best = int(np.argmin(values.round(12)))
-        rounds.append(Plane(weight, *map(float, found), float(tried[best]), float(values[best])))
+        offset, slope = float(found[0]), float(found[1])
+        rounds.append(Plane(weight, offset, slope, float(tried[best]), float(values[best])))
         weight = float(tried[best])
     return rounds
 

@@ -222,7 +222,7 @@ def _draw_piles(ax: Axes, found: Piles, digits: Integers, top: int) -> tuple[int
 def two_sortings(side: str = "right", seed: int = 100) -> Figure:
     """Draw a new box of cards, sorted by all pixels alike and by the learned distance."""
     found = [piles(side, way, seed) for way in WAYS]
-    digits = deck()[1 + SIDES.index(side)]
+    digits = np.asarray(deck()[1 + SIDES.index(side)], dtype=np.intp)
     rows = sum(len(each.exemplars) for each in found)
     figure, axes = subplots(height=0.9 + 0.26 * rows)
     ax, top = axes[0, 0], 0
