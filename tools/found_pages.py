@@ -7,6 +7,7 @@ where the pages are: no address in the description, no canonical link and no sit
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
@@ -38,7 +39,9 @@ def describe(app: Sphinx, config: Config) -> None:
         "The same points clustered with the plain distance, which mixes three groups, and with "
         "a learned one, which finds them."
     )
-    config.html_theme_options["footer_content_items"] = FOOT
+    folders = [Path(app.srcdir) / folder for folder in config.templates_path]
+    if any((folder / FOOT[0]).is_file() for folder in folders):
+        config.html_theme_options["footer_content_items"] = FOOT
     config.notfound_urls_prefix = urlparse(address(config)).path or "/"
     config.site_url = address(config)
     config.sitemap_url_scheme = "{link}"
