@@ -1,7 +1,8 @@
 """How a page is found and cited: its description, its address, a site map, a page for wrong links.
 
 The address of the site is one setting, ``html: baseurl`` in _config.yml. Without it nothing says
-where the pages are: no address in the description, no canonical link and no site map.
+where the pages are: no address in the description, no canonical link, no site map, and no page for
+wrong links, which needs absolute ones.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def describe(app: Sphinx, config: Config) -> None:
     folders = [Path(app.srcdir) / folder for folder in config.templates_path]
     if any((folder / FOOT[0]).is_file() for folder in folders):
         config.html_theme_options["footer_content_items"] = FOOT
-    config.notfound_urls_prefix = urlparse(address(config)).path or "/"
+    if not address(config):
+        return
+    config.notfound_urls_prefix = urlparse(address(config)).path
     config.site_url = address(config)
     config.sitemap_url_scheme = "{link}"
     config.sitemap_excludes = [f"{page}.html" for page in (*NO_TEXT, "404")]
@@ -93,13 +96,23 @@ def drop_addresses(
         context["metatags"] = ADDRESSES.sub("", context.get("metatags", ""))
 
 
+def fill_contents(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Give the page for wrong links an empty table of contents where a book has one page only."""
+    contents = context.get("toctree")
+    if page == "404" and contents:
+        context["toctree"] = lambda **options: contents(**options) or ""
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the jobs around those of the extensions."""
     app.setup_extension("sphinxext.opengraph")
-    app.setup_extension("notfound.extension")
     if app.config.html_baseurl:
+        app.setup_extension("notfound.extension")
         app.setup_extension("sphinx_sitemap")
     app.connect("config-inited", describe, priority=100)
     app.connect("html-page-context", add_citation)
+    app.connect("html-page-context", fill_contents, priority=450)
     app.connect("html-page-context", drop_addresses, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
