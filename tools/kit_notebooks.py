@@ -20,6 +20,7 @@ from nbformat.v4 import new_markdown_cell
 
 START = re.compile(r"^(`{3,}|:{3,})\{solution-start\}")
 END = re.compile(r"^(`{3,}|:{3,})\{solution-end\}")
+FENCE = re.compile(r"^(`{3,}|:{3,})\s*$")
 WHOLE = re.compile(r"^(`{3,}|:{3,})\{solution\}", re.M)
 EXERCISE = re.compile(r"^(?:`{3,}|:{3,})\{exercise-start\}\s*(.*)$", re.M)
 SECTION = re.compile(r"^(?=## )", re.M)
@@ -46,11 +47,14 @@ def solution_lines(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, list[
             raise ValueError(f"cell {cell.id}: write solution-start and solution-end")
         kept: list[str] = []
         cut: list[str] = []
+        closing = False  # the line that ends the end of a solution is to come
         for line in cell.source.splitlines():
-            if (bool(START.match(line)) and inside) or (bool(END.match(line)) and not inside):
+            starts, ends = bool(START.match(line)), bool(END.match(line))
+            if (starts and inside) or (ends and not inside):
                 raise ValueError(f"cell {cell.id}: {line!r} has no partner")
-            (cut if inside or START.match(line) else kept).append(line)
-            inside = bool(START.match(line)) or (inside and not END.match(line))
+            (cut if inside or starts or closing else kept).append(line)
+            inside = starts or (inside and not ends)
+            closing = ends or (closing and not FENCE.match(line))
         yield cell, kept, cut
     if inside:
         raise ValueError("the last solution has no end")
