@@ -14,11 +14,12 @@ PDFs need Chromium or Chrome; without it all the rest is made.
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
+import kit_print
 import nbformat
 import setup_cell
 import yaml
@@ -35,11 +36,23 @@ def chapters(root: Path) -> list[str]:
     return [p.stem for p in found if exercises(nbformat.read(p, as_version=4))]
 
 
+def settings(root: Path) -> dict[str, Any]:
+    """Return the settings of the book."""
+    found: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return found
+
+
 def site_address(root: Path) -> str:
     """Return where the book is read, with a slash at its end; "" if that is not known."""
-    settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    address = settings.get("html", {}).get("baseurl") or ""
-    return re.sub(r"/*$", "/", address) if address else ""
+    address = settings(root).get("html", {}).get("baseurl") or ""
+    return f"{address.rstrip('/')}/" if address else ""
+
+
+def in_book(root: Path) -> list[str]:
+    """Return the pages of the book in its order."""
+    from sphinx_external_toc.parsing import parse_toc_yaml
+
+    return list(parse_toc_yaml(root / "_toc.yml"))
 
 
 def make_notebooks(root: Path, target: Path) -> None:
@@ -71,6 +84,20 @@ def make_notebooks(root: Path, target: Path) -> None:
             nbformat.write(notebook, path)
 
 
+def make_prints(root: Path, target: Path) -> None:
+    """Print all that is printed, if there is a browser."""
+    program, about = kit_print.browser(), settings(root)
+    if program is None:
+        print("No PDFs: neither Chromium nor Chrome is installed.", flush=True)
+        return
+    html = root / "_build" / "html"
+    pages = [page for page in in_book(root) if (html / f"{page}.html").is_file()]
+    kit_print.make_prints(
+        program, html, target, chapters(root), pages,
+        site_address(root), about["title"], about["author"],
+    )  # fmt: skip
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Make the parts that are named, or all."""
     parser = argparse.ArgumentParser(
@@ -85,6 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
         shutil.rmtree(target, ignore_errors=True)
     if "notebooks" in parts:
         make_notebooks(root, target)
+    if "print" in parts:
+        make_prints(root, target)
     print(f"The kit is in {target}")
     return 0
 
