@@ -24,6 +24,7 @@ import nbformat
 import setup_cell
 import yaml
 from kit_notebooks import exercises, missing_names, relink, with_solutions, without_solutions
+from kit_slides import make_slides
 from repository import repository_url
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
         shutil.rmtree(target, ignore_errors=True)
     if "notebooks" in parts:
         make_notebooks(root, target)
+    if "slides" in parts:
+        pages = [f"book/{name}" for name in chapters(root)]
+        make_slides(root / "_build" / "html", target / "slides", pages, site_address(root))
     if "print" in parts:
         make_prints(root, target)
     print(f"The kit is in {target}")

@@ -77,7 +77,7 @@ def move(part: Tag, page: str, files: str, site: str, inside: Mapping[str, str])
             if target:
                 tag["href"] = target
             else:
-                del tag["href"]
+                tag.unwrap()
 
 
 def resolved(page: str, address: str) -> str:
@@ -94,10 +94,10 @@ def resolved(page: str, address: str) -> str:
 def link(page: str, address: str, site: str, inside: Mapping[str, str]) -> str:
     """Return where a link on a page leads from the new place; "" if nowhere."""
     path, _, place = address.partition("#")
-    target = resolved(page, path).removesuffix(".html") if path else page
-    if target in inside:
-        return f"#{inside[target]}{place}"
-    return f"{site}{resolved(page, path)}{'#' * bool(place)}{place}" if site else ""
+    target = resolved(page, path) if path else f"{page}.html"
+    if target.removesuffix(".html") in inside:
+        return f"#{inside[target.removesuffix('.html')]}{place}"
+    return f"{site}{target}{'#' * bool(place)}{place}" if site else ""
 
 
 def styles(html: Path) -> list[str]:
