@@ -22,13 +22,13 @@ from sphinx.util.osutil import relative_uri
 FOLDER = "embed"
 FIGURE = re.compile(r'<figure class="mlbook-(?:live|explore)[ "]')
 NO_ADDRESS = "ADDRESS"
-LIVE_HEIGHT = 620
+LIVE_HEIGHT, LIVE_HEIGHTS = 520, {"six_points": 720}
 EXPLORER = re.compile(r'<img [^>]*height="(\d+)"')
-CONTROL = 'class="mlbook-explore-control"'
+CONTROL, CHOICE = 'class="mlbook-explore-control"', 'class="mlbook-explore-choices"'
 STYLE = (
     "body { margin: 0; padding: 4px; background: #fff; color: #222; font: 16px/1.4 sans-serif; }"
     "figure.mlbook-explore, figure.mlbook-live { margin: 0 auto; }"
-    "figcaption { font-size: .9rem; } footer { margin: 6px auto 0; font-size: .8rem; }"
+    "figcaption { font-size: .9rem; } footer { margin: 6px auto 0; font-size: .8rem; text-align: center; }"
     "footer a { color: #0f5ccc; }"
 )
 
@@ -39,10 +39,12 @@ def height(block: str) -> int:
     Examples
     --------
     >>> height('<img width="500" height="300">')
-    430
+    470
     """
-    picture = EXPLORER.search(block)
-    return int(picture[1]) + 130 + 40 * block.count(CONTROL) if picture else LIVE_HEIGHT
+    picture, live = EXPLORER.search(block), DATA.search(block)
+    if live or not picture:
+        return LIVE_HEIGHTS.get(live[1], LIVE_HEIGHT) if live else LIVE_HEIGHT
+    return int(picture[1]) + 170 + 40 * block.count(CONTROL) + 45 * block.count(CHOICE)
 
 
 def names(page: str, blocks: list[str]) -> list[str]:
