@@ -28,7 +28,8 @@ CONTROL, CHOICE = 'class="mlbook-explore-control"', 'class="mlbook-explore-choic
 STYLE = (
     "body { margin: 0; padding: 4px; background: #fff; color: #222; font: 16px/1.4 sans-serif; }"
     "figure.mlbook-explore, figure.mlbook-live { margin: 0 auto; }"
-    "figcaption { font-size: .9rem; } footer { margin: 6px auto 0; font-size: .8rem; text-align: center; }"
+    "figcaption { font-size: .9rem; }"
+    "footer { margin: 6px auto 0; font-size: .8rem; text-align: center; }"
     "footer a { color: #0f5ccc; }"
 )
 

@@ -10,9 +10,20 @@ const STEPS = {
 };
 let now = 0;
 
+// What is higher than the window shrinks to fit, down to two thirds; a phone scrolls.
+const fit = (slide) => {
+  const content = slide.querySelector(".bd-article");
+  content.style.zoom = "";
+  if (innerWidth < 600) return;
+  for (let zoom = 0.95; zoom > 0.66 && slide.scrollHeight > innerHeight + 1; zoom -= 0.05) {
+    content.style.zoom = zoom;
+  }
+};
+
 const show = (place) => {
   now = Math.max(0, Math.min(slides.length - 1, place));
   slides.forEach((slide, i) => slide.classList.toggle("kit-now", i === now));
+  fit(slides[now]);
   scrollTo(0, 0);
   dispatchEvent(new Event("resize"));
 };
@@ -44,5 +55,11 @@ addEventListener("click", ({ clientX, target }) => {
   else if (clientX < 0.1 * innerWidth) go(-1);
 });
 
+addEventListener("load", () => fit(slides[now]));
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (width !== innerWidth) fit(slides[now]);
+  width = innerWidth;
+});
 addEventListener("hashchange", () => show(Number(location.hash.slice(1)) - 1));
 show((Number(location.hash.slice(1)) || 1) - 1);

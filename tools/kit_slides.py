@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 OWN = ("kit_slides.css", "kit_slides.js")
 LEFT_OUT = {"exercises", "check-yourself", "references", "further-reading"}
 STATEMENT = ("theorem", "lemma", "proposition", "corollary", "definition")
+LOADED = re.compile(r"""(?:url\(|@import )["']?(?!data:)([^"')?#;]+)""")
 LONG = 6  # claims on a slide
 
 
@@ -122,16 +123,18 @@ def make_slides(html: Path, target: Path, pages: Sequence[str], site: str) -> No
     target.mkdir(parents=True, exist_ok=True)
     for name in OWN:
         shutil.copy(HERE / name, target)
-    for font in (html / "_static" / "fonts").glob("*"):
-        copy_file(font, target / "_static" / "fonts" / font.name)
     for page in pages:
         text, files = deck(html, page, site)
         (target / f"{page.rpartition('/')[2]}.html").write_text(text, encoding="utf-8")
-        for name in files:
+        for name in dict.fromkeys(files):
             copy_file(html / name, target / name)
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file, with the folders above it."""
+    """Copy a file into a folder that is made if need be; with a style what it loads."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, target)
+    if source.suffix == ".css":
+        for name in LOADED.findall(source.read_text(encoding="utf-8")):
+            if (source.parent / name).is_file() and not (target.parent / name).is_file():
+                copy_file(source.parent / name, target.parent / name)
