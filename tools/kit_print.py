@@ -55,9 +55,10 @@ def exercises_only(whole: Tag) -> Tag:
     title = whole.find("h1")
     if section is None or not isinstance(title, Tag):
         raise ValueError("a page without exercises")
-    section.extract()
-    section.insert(0, title.extract())
-    return section
+    parts = [title.extract(), section.extract()]
+    whole.clear()
+    whole.extend(parts)
+    return whole
 
 
 def bound(html: Path, pages: Mapping[str, Tag], title: str, site: str, front: str = "") -> str:
@@ -67,6 +68,12 @@ def bound(html: Path, pages: Mapping[str, Tag], title: str, site: str, front: st
     body = []
     for page, part in pages.items():
         move(part, page, files, site, inside)
+    there = {f"#{tag['id']}" for part in pages.values() for tag in part.find_all(id=True)}
+    there |= {f"#{each}" for each in inside.values()}
+    for page, part in pages.items():
+        for tag in part.select('a[href^="#"]'):
+            if tag["href"] not in there:
+                tag.unwrap()
         body.append(
             f'<div class="bd-article-container mlbook-printed" id="{prefix(page)}">'
             f'<article class="bd-article">{part.decode_contents()}</article></div>'

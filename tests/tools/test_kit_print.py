@@ -7,14 +7,16 @@ import kit_pages
 import kit_print as kit
 import pytest
 
-PAGE = """<section><h1>Title</h1><section><h2>One</h2>
+PAGE = """<section><h1>Title</h1><section id="one"><h2>First</h2>
 <details class="hide"><summary>Show code</summary>hidden code</details>
 <div class="cell tag_claim"><details class="mlbook-claims">claimed</details></div>
 <div class="proof dropdown admonition">Proof. It is so.</div>
 <figure class="mlbook-explore"><img src="../_images/a.svg"><input type="range"><button>Play</button>
 <script type="application/json">{}</script></figure>
 </section><section id="exercises"><h2>Exercises</h2>
-<div class="exercise admonition">Why?</div><div class="solution dropdown admonition">Because.</div>
+<div class="exercise admonition">Why?
+See <a href="#one">One</a>, <a href="#exercises">this</a></div>
+<div class="solution dropdown admonition">Because.</div>
 <form class="mlbook-answer"><label>How many?</label><p hidden>You forgot one.</p></form>
 </section><section><h2>Summary</h2>The end.</section></section>"""
 
@@ -35,9 +37,15 @@ def test_a_sheet_is_the_exercises_with_or_without_solutions():
         sheet = kit.exercises_only(kit.printable(part(), solutions))
         text = sheet.get_text()
         assert ("Because." in text) == solutions
-        assert "Title" in text and "Why?" in text and "The end." not in text and "One" not in text
+        assert "Title" in text and "Why?" in text and "The end." not in text and "First" not in text
     with pytest.raises(ValueError, match="without exercises"):
         kit.exercises_only(bs4.BeautifulSoup("<section><h1>T</h1></section>", "html.parser"))
+
+
+def test_a_link_to_what_is_left_out_is_plain_text(tmp_path):
+    sheet = kit.bound(tmp_path, {"book/a": kit.exercises_only(part())}, "Sheet", "")
+    links = bs4.BeautifulSoup(sheet, "html.parser").select("a")
+    assert [tag.get_text() for tag in links] == ["this"] and "See One" in sheet
 
 
 def test_the_book_has_a_list_of_its_pages_that_leads_to_them(tmp_path):
