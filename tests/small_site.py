@@ -17,9 +17,9 @@ ADDRESS = "https://github.com/who/what"
 
 SETTINGS = """
 extensions = ["myst_nb", "sphinx_book_theme", "sphinxcontrib.bibtex", "repository_pages",
-              "source_pages", "quiz_pages", "live_pages", "claim_pages", "math_pages", "permalinks",
-              "found_pages", "search_pages", "page_nodes", "page_policy",
-              "sphinx_proof", "sphinx_exercise"]
+              "source_pages", "quiz_pages", "live_pages", "embed_pages", "claim_pages",
+              "math_pages", "permalinks", "found_pages", "search_pages", "page_nodes",
+              "page_policy", "sphinx_proof", "sphinx_exercise"]
 html_theme = "sphinx_book_theme"
 html_baseurl = "https://who.example/what"
 project = "A book"

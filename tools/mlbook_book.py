@@ -20,6 +20,7 @@ ROOMS = (
     "search_pages",
     "explorer_pages",
     "live_pages",
+    "embed_pages",
     "verdict_tables",
     "page_nodes",
     "page_policy",

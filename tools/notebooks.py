@@ -1,13 +1,15 @@
-"""Keep the notebooks' stored outputs honest.
+"""Keep the notebooks' stored outputs honest, and their solutions folded.
 
 A stored output is either compared by nbval or not there at all: code cells tagged
-`nbval-check-output` carry a short text output, all others carry none.
+`nbval-check-output` carry a short text output, all others carry none. In JupyterLab the cells of
+a solution are folded, code and output.
 
     python tools/notebooks.py check              say what is wrong, exit 1 if anything is
     python tools/notebooks.py update [NAME ...]  store the outputs of the checked cells; executes
                                                  what changed since the last build or update
     python tools/notebooks.py alone [NAME ...]   run them where the book is not installed, and
                                                  compare the outputs of the checked cells
+    python tools/notebooks.py fold [NAME ...]    fold the cells of solutions in JupyterLab
     python tools/notebooks.py address            write the repository's address into the notebooks
 """
 
@@ -21,10 +23,12 @@ from pathlib import Path
 import alone
 import nbformat
 import setup_cell
+from kit_notebooks import solution_cells
 from repository import repository_url
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 TAG = "nbval-check-output"
+FOLDED = {"source_hidden": True, "outputs_hidden": True}  # JupyterLab's words
 JOBS = int(os.environ.get("JOBS", "2"))
 
 
@@ -34,9 +38,14 @@ def chapters() -> list[Path]:
 
 
 def problems(path: Path) -> list[str]:
-    """Return what is wrong with the stored outputs of the notebook at `path`."""
-    found = []
-    for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
+    """Return what is wrong with the stored outputs and the folds of the notebook at `path`."""
+    notebook = nbformat.read(path, as_version=4)
+    found = [
+        f"{path.name}, cell {cell.id}: of a solution, not folded: python tools/notebooks.py fold"
+        for cell in solution_cells(notebook)
+        if not is_folded(cell)
+    ]
+    for number, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
         checked = TAG in cell.metadata.get("tags", [])
@@ -72,6 +81,22 @@ def update(paths: list[Path]) -> list[str]:
     return failed
 
 
+def is_folded(cell: nbformat.NotebookNode) -> bool:
+    """Say whether JupyterLab shows neither the code nor the output of a cell at first."""
+    stored = cell.metadata.get("jupyter", {})
+    return all(stored.get(name) == value for name, value in FOLDED.items())
+
+
+def fold(path: Path) -> None:
+    """Fold the cells of solutions in a notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    loose = [cell for cell in solution_cells(notebook) if not is_folded(cell)]
+    for cell in loose:
+        cell.metadata["jupyter"] = {**cell.metadata.get("jupyter", {}), **FOLDED}
+    if loose:
+        nbformat.write(notebook, path)
+
+
 def write_address(path: Path, address: str) -> None:
     """Write the repository's address into the setup cell, which then works on Colab."""
     notebook = nbformat.read(path, as_version=4)
@@ -83,7 +108,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=["check", "update", "alone", "address"])
+    parser.add_argument("action", choices=["check", "update", "alone", "fold", "address"])
     parser.add_argument("names", nargs="*", help="notebooks; all of book/ if none is named")
     arguments = parser.parse_args()
     paths = [Path(name).resolve() for name in arguments.names] or chapters()
@@ -92,6 +117,8 @@ def main() -> int:
         return 1
     if arguments.action == "alone":
         return alone.run(paths, BOOK.parent, JOBS)
+    for path in paths if arguments.action == "fold" else ():
+        fold(path)
     if arguments.action == "address":
         address = repository_url(BOOK)
         if address is None:
@@ -100,7 +127,11 @@ def main() -> int:
         for path in paths:
             write_address(path, address)
     found = [problem for path in paths for problem in problems(path)]
-    print("\n".join(found) if found else f"{len(paths)} notebooks: stored outputs are in order")
+    print(
+        "\n".join(found)
+        if found
+        else f"{len(paths)} notebooks: stored outputs and folds are in order"
+    )
     return bool(found)
 
 

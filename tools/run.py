@@ -128,6 +128,13 @@ def serve(arguments: list[str]) -> None:
 
 
 @command
+def kit(arguments: list[str]) -> None:
+    """Make the lecturer's kit: sheets without solutions, slides and PDFs in _build/kit."""
+    book([])
+    step("", "tools/kit.py", *arguments)
+
+
+@command
 def bench(arguments: list[str]) -> None:
     """Run the benchmarks: ratios against a bare NumPy call in the same run."""
     step("", "-m", "benchmarks", *arguments)

@@ -46,6 +46,21 @@ def test_output_check_finds_both_mistakes(tmp_path):
     assert "nothing checks" in first and "no output" in second
 
 
+def test_solutions_are_folded_in_jupyterlab(tmp_path):
+    start, end = ("```{solution-" + name + "\n```" for name in ("start} a", "end}"))
+    text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    solution = code("2", metadata={"jupyter": {"source_hidden": True}})
+    cells = [code("1"), text(start), solution, text(end), code("3")]
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    (problem,) = notebooks.problems(path)
+    assert "not folded" in problem and solution.id in problem
+    notebooks.fold(path)
+    assert notebooks.problems(path) == []
+    stored = [cell.metadata.get("jupyter") for cell in nbformat.read(path, as_version=4).cells]
+    assert stored == [None, None, notebooks.FOLDED, None, None]
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_chapters_use_explore_and_short_cells(path):
     for cell in nbformat.read(path, as_version=4).cells:

@@ -33,7 +33,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-SOURCES = [HTML / "_modules" / house for house in ("mlbook", "book")]
+SOURCES = [*(HTML / "_modules" / house for house in ("mlbook", "book")), HTML / "embed"]
 PAGES = sorted(
     str(p.relative_to(HTML))
     for p in HTML.rglob("*.html")
@@ -42,6 +42,7 @@ PAGES = sorted(
     and p != HTML / "index.html"  # which only points to the first page
 )
 # Pages of sources are all alike: the longest of the library's and of the figures' stand for them.
+# So does the longest of those that hold one figure.
 for folder in SOURCES:
     by_size = sorted(folder.rglob("*.html"), key=lambda p: p.stat().st_size)
     PAGES += [str(p.relative_to(HTML)) for p in by_size[-1:]]
