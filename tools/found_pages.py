@@ -96,15 +96,6 @@ def drop_addresses(
         context["metatags"] = ADDRESSES.sub("", context.get("metatags", ""))
 
 
-def fill_contents(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Give the page for wrong links an empty table of contents where a book has one page only."""
-    contents = context.get("toctree")
-    if page == "404" and contents:
-        context["toctree"] = lambda **options: contents(**options) or ""
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the jobs around those of the extensions."""
     app.setup_extension("sphinxext.opengraph")
@@ -113,6 +104,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
         app.setup_extension("sphinx_sitemap")
     app.connect("config-inited", describe, priority=100)
     app.connect("html-page-context", add_citation)
-    app.connect("html-page-context", fill_contents, priority=450)
     app.connect("html-page-context", drop_addresses, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
