@@ -130,7 +130,7 @@ def four_pictures() -> Figure:
 def two_ellipses() -> Figure:
     """Draw every 31st pixel in the plane of its two features, with the ellipses of two metrics."""
     _, X, y = coins()
-    figure, axes = subplots(1, 2, height=3.3)
+    figure, axes = subplots(1, 2, height=3.8)
     metrics = {"plain distance": PLAIN, "learned": learned_metric(marked_pixels())}
     for ax, (name, M) in zip(axes[0], metrics.items(), strict=True):
         _pixels(ax, X[::31], y[::31], groups(M)[::31])
