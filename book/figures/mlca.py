@@ -96,7 +96,7 @@ def target_projected() -> Figure:
     signal, nuisance = X[:, 1:].T
     foot = np.array([u @ signal / np.linalg.norm(signal), u @ nuisance / np.linalg.norm(nuisance)])
     height = np.sqrt(1 - foot @ foot)
-    figure, axes = subplots(1, 2, height=2.9)
+    figure, axes = subplots(1, 2, height=3.3)
     left, right = axes[0]
     oblique = np.array([[1.0, 0.0], [0.45, 0.4], [0.0, 1.0]])  # signal, nuisance, the rest
     corners = np.array([[-0.1, -0.75, 0], [1.25, -0.75, 0], [1.25, 0.4, 0], [-0.1, 0.4, 0]])

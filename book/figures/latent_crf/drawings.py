@@ -62,7 +62,7 @@ def master_and_slaves() -> Figure:
     figure, axes = subplots(height=2.9)
     ax = axes[0, 0]
     ax.add_patch(FancyBboxPatch((2.2, 5.2), 12.2, 1.5, boxstyle="round,pad=0.2", facecolor="0.93"))
-    ax.text(8.3, 5.95, "master: weights w, prices λ with sum 0", ha="center", va="center")
+    ax.text(8.3, 5.95, "master: weights w, fees λ with sum 0", ha="center", va="center")
     for i, (cells, name) in enumerate(zip(seen, names, strict=True)):
         x = 3.4 * i
         for p in range(3):

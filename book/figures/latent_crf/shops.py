@@ -120,11 +120,11 @@ def penalty_and_distance(penalty: float, distance: str) -> tuple[Figure, str]:
     right.plot(PENALTIES, counts, marker="o", color=COLORS[0])
     right.axvline(penalty, color=INK, linewidth=1, linestyle=":")
     right.set(xscale="log", yscale="log", ylim=(0.8, 55), title="number of exemplars")
-    right.set(xlabel="penalty f", xticks=PENALTIES[::2], xticklabels=PENALTIES[::2])
+    right.set(xlabel="price f", xticks=PENALTIES[::2], xticklabels=PENALTIES[::2])
     right.set(yticks=[1, 2, 5, 10, 20, 40], yticklabels=[1, 2, 5, 10, 20, 40])
     right.minorticks_off()
     return figure, (
-        f"{distance} distances, penalty {penalty:g}: {_count(solution.exemplars)}, energy "
+        f"{distance} distances, price {penalty:g}: {_count(solution.exemplars)}, energy "
         f"{solution.energy:.3f}, bound {solution.lower_bound:.3f}. No other set can save more "
         f"than {100 * solution.gap:.1f}%."
     )
