@@ -22,7 +22,9 @@ The library alone comes by `%pip install "mlbook @ git+{url}"`."""
 WITHOUT_ADDRESS = """\
 A notebook that is opened alone fetches the book in its first code cell, once you have written
 there where your copy of the repository is. The library alone comes by `pip install .` in that
-copy."""
+copy, with what figures need by `pip install ".[notebook]"`, with Dask and pandas by
+`pip install ".[scale]"`. Lines with `from book` in a recipe draw and check its page: leave them out
+in your own code."""
 
 
 def add_repository(app: Sphinx, config: Config) -> None:

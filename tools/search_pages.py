@@ -17,7 +17,10 @@ from sphinx.application import Sphinx
 DATA = "search_data.js"
 LISTS = ("book/claims", "book/errata", "book/equations", "book/news", "book/dependencies")
 LAST = "book/api/"  # shown after the lists, which are shown after the pages that explain
-ASIDE = "script, style, svg, button, .headerlink, .eqno, .cell_input, details.hide, .mlbook-claims"
+ASIDE = (
+    "script, style, svg, button, .headerlink, .eqno, .cell_input, details.hide, "
+    ".mlbook-claims, .mlbook-embed"
+)
 
 
 class Section(NamedTuple):

@@ -114,7 +114,7 @@ globalThis.mlbookSearch = (() => {
         if (section.heading !== each.title) {
           const to = make("a", section.heading, line);
           to.href = `${home}${each.page}#${section.name}`;
-          line.append(": ");
+          if (section.text) line.append(": ");
         }
         for (const [piece, marked] of excerpt(section.text, asked, begins)) {
           if (marked) make("mark", piece, line);
