@@ -41,16 +41,29 @@ class Figures(NamedTuple):
 
 @lru_cache
 def functions(root: Path, module: str) -> dict[str, Function]:
-    """Return the functions and classes of a module, empty if there is no such module."""
+    """Return the functions and classes of a module, empty if there is no such module.
+
+    Those of a package are what it passes on from its modules.
+    """
     path = source_file(root, module)
     if not path.is_file():
-        return {}
+        return _passed_on(root, path.with_suffix("") / "__init__.py")
     found = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             last = node.end_lineno or first
             found[node.name] = Function(module, node.name, first, last)
+    return found
+
+
+def _passed_on(root: Path, package: Path) -> dict[str, Function]:
+    """Return the functions and classes that a package imports from book.figures."""
+    found: dict[str, Function] = {}
+    for node in ast.parse(package.read_text(encoding="utf-8")).body if package.is_file() else ():
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{PACKAGE}."):
+            own = functions(root, f"{node.module}")
+            found |= {a.asname or a.name: own[a.name] for a in node.names if a.name in own}
     return found
 
 
@@ -79,7 +92,8 @@ def figures(root: Path, notebook: Path) -> Figures:
                     break
     modules = {name for name in bound.values() if functions(root, name)}
     modules |= {name.rpartition(".")[0] for name in bound.values()} - {PACKAGE}
-    return Figures(drawn, {module for module in modules if functions(root, module)})
+    files = {module for module in modules if source_file(root, module).is_file()}
+    return Figures(drawn, {module for module in files if functions(root, module)})
 
 
 def _named(root: Path, statement: ast.stmt, bound: dict[str, str]) -> Iterator[Function]:

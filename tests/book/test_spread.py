@@ -19,6 +19,7 @@ HERE = {  # where one is made on purpose
     "spread.py": "the one convention",
     "reproduction/runs.py": "stored results keep the standard deviation and the number of runs",
     "reproduction/segmentation_cuts.py": "σ over images, which the paper's Table 3 prints",
+    "recipes/judging.ipynb": "what readers type, who have no book.spread",
 }
 
 
